@@ -1,0 +1,113 @@
+"""Every name a user may type, and what it stands for. Tables; nothing is imported before it is asked for."""
+
+from collections.abc import Callable, Mapping
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+from spanwise.core.scheme import Scheme
+from spanwise.errors import SettingError, UnknownNameError
+from spanwise.learner import Learner
+
+LEARNERS = {
+    "hoeffding-tree": "spanwise.adapters.ready_river:hoeffding_tree",
+    "linear": "spanwise.adapters.ready_sklearn:linear",
+    "majority": "spanwise.adapters.functions:majority_class",
+    "mlp": "spanwise.adapters.ready_sklearn:mlp",
+    "naive-bayes": "spanwise.adapters.ready_sklearn:naive_bayes",
+    "river-linear": "spanwise.adapters.ready_river:linear",
+    "river-naive-bayes": "spanwise.adapters.ready_river:naive_bayes",
+    "scaled-linear": "spanwise.adapters.ready_sklearn:scaled_linear",
+}
+
+SCHEMES = {
+    "awe": "spanwise.core.awe:AWE",
+    "awe-literal": "spanwise.core.awe:literal_awe",
+    "cbce": "spanwise.schemes.cbce:CBCE",
+    "plain": "spanwise.schemes.plain:Plain",
+    "plain-ensemble": "spanwise.schemes.plain:PlainEnsemble",
+    "saol": "spanwise.schemes.saol:SAOL",
+    "single-resolution": "spanwise.schemes.single_resolution:SingleResolution",
+    "vote": "spanwise.schemes.vote:Vote",
+}
+
+COVERS = {
+    "flh": "spanwise.schemes.covers:FLH",
+    "geometric": "spanwise.schemes.covers:Geometric",
+    "mri": "spanwise.core.spans:MRI",
+    "mri-literal": "spanwise.core.spans:LiteralMRI",
+    "one-resolution": "spanwise.schemes.covers:OneResolution",
+    "r-only": "spanwise.schemes.covers:ROnly",
+}
+
+EVIDENCE = {
+    "hold-out": "spanwise.core.evidence:HoldOut",
+    "prequential": "spanwise.core.evidence:Prequential",
+}
+
+WINDOWS = {
+    "arw": "spanwise.schemes.windows:ARW",
+    "decayed": "spanwise.schemes.windows:Decayed",
+    "doubling": "spanwise.core.refine:Doubling",
+    "fixed": "spanwise.schemes.windows:Fixed",
+    "hoeffding": "spanwise.schemes.windows:Hoeffding",
+}
+
+CHOICES = {
+    "best": "spanwise.schemes.choices:Best",
+    "cbce": "spanwise.schemes.cbce:CBCEWeights",
+    "ensemble-or-best": "spanwise.core.awe:EnsembleOrBest",
+    "majority": "spanwise.schemes.choices:Majority",
+    "saol": "spanwise.schemes.saol:SAOLWeights",
+    "uniform": "spanwise.schemes.choices:Uniform",
+}
+
+STREAMS = {
+    "abrupt": "spanwise.streams.synthetic:Abrupt",
+    "covariate-shift": "spanwise.streams.synthetic:CovariateShift",
+    "digits": "spanwise.streams.digits:RotatingDigits",
+    "gradual": "spanwise.streams.synthetic:Gradual",
+    "label-shift": "spanwise.streams.synthetic:LabelShift",
+    "recurring": "spanwise.streams.synthetic:Recurring",
+    "stationary": "spanwise.streams.synthetic:Stationary",
+}
+
+
+def find(table: Mapping[str, str], name: str) -> Any:
+    """What `name` stands for in one of the tables above.
+
+    >>> find(COVERS, "mri")().starts(3)
+    [1, 2, 3]
+    >>> find(COVERS, "mir")
+    Traceback (most recent call last):
+    spanwise.errors.UnknownNameError: there is no 'mir'; did you mean mri? All: flh, geometric, mri, ...
+    """
+    if name not in table:
+        near = get_close_matches(name, table, n=2)
+        hint = f"; did you mean {' or '.join(near)}?" if near else "."
+        raise UnknownNameError(f"there is no {name!r}{hint} All: {', '.join(table)}")
+    module, attribute = table[name].split(":")
+    return getattr(import_module(module), attribute)
+
+
+def learner(name: str) -> Learner:
+    """A learner by name, untrained."""
+    made: Learner = find(LEARNERS, name)()
+    return made
+
+
+def scheme(name: str, learner: object, *, horizon: int | None = None, **settings: Any) -> Scheme:
+    """A scheme by name around `learner`.
+
+    Args:
+        name: a row of `SCHEMES`.
+        learner: what to wrap.
+        horizon: rounds to come; only `awe-literal` asks for it.
+        settings: what else the scheme takes, such as seed.
+    """
+    make: Callable[..., Scheme] = find(SCHEMES, name)
+    if name == "awe-literal":
+        if horizon is None:
+            raise SettingError("awe-literal lays its spans over a horizon: pass horizon=T, the rounds to come")
+        settings["horizon"] = horizon
+    return make(learner, **settings)

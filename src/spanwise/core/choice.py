@@ -1,0 +1,133 @@
+"""What can predict: one instance, or several of them weighed together.
+
+A model reads the logits of its members from `Scores` and turns them into one score a class; the
+highest wins, the lowest class number among equals.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+
+import numpy as np
+
+from spanwise.core.pool import Scores
+from spanwise.core.refine import Estimate
+from spanwise.core.spans import Span
+from spanwise.learner import Array
+
+if TYPE_CHECKING:
+    from spanwise.core.pool import Pool
+
+Combine = Literal["raw", "log-softmax", "softmax"]
+
+
+class Model(Protocol):
+    """Something that predicts with the instances of a pool."""
+
+    @property
+    def name(self) -> Span | str:
+        """A span for one instance; a word for anything else."""
+        ...
+
+    @property
+    def weights(self) -> Mapping[Span, float]:
+        """Its members and what each counts."""
+        ...
+
+    def scores(self, said: Scores) -> Array:
+        """(n, classes); the highest is the prediction."""
+        ...
+
+    def proba(self, said: Scores) -> Array:
+        """(n, classes); rows sum to 1."""
+        ...
+
+
+class Choice(Protocol):
+    """Who predicts next? Subclass it and write `candidates`."""
+
+    def observe(self, said: Scores, y: Array, played: Model, round: int) -> None:
+        """What was said of a batch before anybody trained on it, now that its labels are known."""
+        return
+
+    def candidates(self, estimates: Mapping[Span, Estimate], pool: "Pool", round: int) -> Sequence[Model]:
+        """The models worth judging for `round`, given the estimates of the instances.
+
+        None at all leaves the first instance to predict.
+        """
+        ...
+
+    def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
+        """The one that predicts next; `judged` is not empty."""
+        return judged[0][0]
+
+    def copy(self) -> Self:
+        """A twin that learns apart; the same object where nothing is learned."""
+        return self
+
+
+@dataclass(frozen=True)
+class Single:
+    """One instance."""
+
+    span: Span
+
+    @property
+    def name(self) -> Span:
+        return self.span
+
+    @property
+    def weights(self) -> Mapping[Span, float]:
+        return {self.span: 1.0}
+
+    def scores(self, said: Scores) -> Array:
+        return said.of([self.span])[0]
+
+    def proba(self, said: Scores) -> Array:
+        return softmax(self.scores(said))
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """Line 14: the class with the highest weighted sum of logits (or of their softmax)."""
+
+    weights: Mapping[Span, float]
+    combine: Combine = "raw"
+    name: str = "ensemble"
+
+    def scores(self, said: Scores) -> Array:
+        spans = list(self.weights)
+        total = 0.0
+        for span, logits in zip(spans, said.of(spans), strict=True):
+            total = total + self.weights[span] * TRANSFORMS[self.combine](logits)
+        return np.asarray(total)
+
+    def proba(self, said: Scores) -> Array:
+        scores, mass = self.scores(said), sum(self.weights.values())
+        if mass <= 0:
+            return np.full(scores.shape, 1.0 / scores.shape[1])
+        return scores / mass if self.combine == "softmax" else softmax(scores / mass)
+
+
+def answers(model: Model, said: Scores) -> Array:
+    """The class numbers that `model` predicts."""
+    return np.asarray(model.scores(said).argmax(axis=1))
+
+
+def softmax(logits: Array) -> Array:
+    """Logits to probabilities, row by row.
+
+    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+
+
+def log_softmax(logits: Array) -> Array:
+    """The logarithm of `softmax`, without its underflow."""
+    below = logits - logits.max(axis=1, keepdims=True)
+    return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
+
+
+TRANSFORMS: dict[str, Any] = {"raw": lambda logits: logits, "log-softmax": log_softmax, "softmax": softmax}

@@ -1,0 +1,239 @@
+"""What did each instance say of points it had not trained on?
+
+`HoldOut` is the paper's: a part of each round is kept out of training, for ever, and scored again
+and again with the weights of the day. `Prequential` holds nothing back: every batch is scored just
+before it is trained on, and only the counts are kept.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Self
+
+import numpy as np
+
+from spanwise.core import packing, rows
+from spanwise.core.choice import Model, answers
+from spanwise.core.pool import Pool, Scores
+from spanwise.core.spans import Span
+from spanwise.core.split import Split, check_fraction, make_split, storable_split
+from spanwise.core.tally import Count, Tally
+from spanwise.errors import SettingError
+from spanwise.learner import Array
+
+
+class Record(Protocol):
+    """The evidence as it stands after a round."""
+
+    def tally(self, model: Model) -> Tally:
+        """How often `model` was right, by round; empty if nothing is known of it."""
+        ...
+
+
+class Evidence(Protocol):
+    """What instances said of points they had not trained on."""
+
+    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        """Positions to train on, and positions to hold out."""
+        ...
+
+    def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
+        """A batch as it was seen before anybody trained on it."""
+        ...
+
+    def after(self, X: Any, y: Array) -> None:
+        """The hold-out fold of the round."""
+        ...
+
+    def open(self, pool: Pool, reference: Model | None) -> Record:
+        """The evidence on the models of `pool`, with their weights of now."""
+        ...
+
+    def copy(self) -> Self: ...
+
+
+@dataclass
+class HoldOut:
+    """Hold-out folds kept by round and scored again with the current weights (line 9, Algorithm 2).
+
+    Args:
+        fraction: share of each round held out, 1 - p in the paper's words.
+        rounds: keep the folds of at most this many rounds.
+        points: keep at most this many points, whole rounds, newest first; a round then costs
+            O(points) however long the stream.
+        split: your own (n, rng) -> (training positions, hold-out positions).
+    """
+
+    fraction: float = 0.1
+    rounds: int | None = None
+    points: int | None = None
+    split: Split | None = None
+    folds: list[tuple[Any, Array]] = field(default_factory=list, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_fraction(1 - self.fraction)
+        check_cap("rounds", self.rounds)
+        check_cap("points", self.points)
+
+    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        return make_split(n, 1 - self.fraction, self.split, rng)
+
+    def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
+        pass
+
+    def after(self, X: Any, y: Array) -> None:
+        if self.points is not None and len(y) > self.points:
+            keep = np.arange(self.points)
+            X, y = rows.take(X, keep), y[keep]
+        self.folds.append((X, y))
+        if self.rounds is not None:
+            del self.folds[: -self.rounds]
+        while self.points is not None and sum(len(y) for _, y in self.folds) > self.points:
+            del self.folds[0]
+
+    def open(self, pool: Pool, reference: Model | None) -> Record:
+        return Rescored(self.folds, pool, reference)
+
+    def copy(self) -> Self:
+        twin = type(self)(self.fraction, self.rounds, self.points, self.split)
+        twin.folds = list(self.folds)
+        return twin
+
+    def state(self) -> Mapping[str, Any]:
+        return {
+            "fraction": self.fraction,
+            "rounds": self.rounds,
+            "points": self.points,
+            "split": storable_split(self.split),
+            "folds": [{"X": packing.pack(X), "y": y} for X, y in self.folds],
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.fraction, self.rounds, self.points = state["fraction"], state["rounds"], state["points"]
+        self.split = state["split"]
+        self.folds = [(packing.unpack(fold["X"]), fold["y"]) for fold in state["folds"]]
+
+
+class Rescored:
+    """Hold-out folds, each asked of every model once."""
+
+    def __init__(self, folds: Sequence[tuple[Any, Array]], pool: Pool, reference: Model | None) -> None:
+        sizes = [len(y) for _, y in folds]
+        self.ends = np.cumsum([0, *sizes])
+        self.y = np.concatenate([y for _, y in folds])
+        filled = [X for X, y in folds if len(y)]
+        self.said = pool.scores(rows.join(filled)) if filled else None
+        self.reference = reference
+        self._right: dict[Any, Array] = {}
+
+    def tally(self, model: Model) -> Tally:
+        if self.said is None:
+            return Tally()
+        right = self._answers_right(model)
+        other = self._answers_right(self.reference) if self.reference is not None else right
+        by_point = np.stack([np.ones_like(right), right, right & ~other, other & ~right])
+        sums = np.hstack([np.zeros((4, 1), dtype=np.int64), by_point.cumsum(axis=1, dtype=np.int64)])
+        return Tally(np.diff(sums[:, self.ends], axis=1).T)
+
+    def _answers_right(self, model: Model) -> Array:
+        assert self.said is not None
+        if model.name not in self._right:
+            self._right[model.name] = answers(model, self.said) == self.y
+        return self._right[model.name]
+
+
+@dataclass
+class Prequential:
+    """The whole batch, scored just before training on it: nothing is held back, only counts are kept.
+
+    An instance is judged from the round after its start on, as it has nothing to say before it has
+    trained; an ensemble is judged on what the ensemble of each round said.
+
+    Args:
+        rounds: remember at least this many of the last rounds, and at most twice as many; all if None.
+    """
+
+    rounds: int | None = None
+    tallies: dict[Span | str, Tally] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        check_cap("rounds", self.rounds)
+
+    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        return np.arange(n), np.arange(0)
+
+    def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
+        right = {model.name: answers(model, said) == y for model in models}
+        other = right.get(reference.name) if reference is not None else None
+        for name, correct in right.items():
+            tally = self.tallies.setdefault(name, Tally())
+            tally.add(_count(correct, other))
+            if self.rounds is not None:
+                tally.forget(self.rounds)
+
+    def after(self, X: Any, y: Array) -> None:
+        pass
+
+    def open(self, pool: Pool, reference: Model | None) -> Record:
+        self.tallies = {name: t for name, t in self.tallies.items() if isinstance(name, str) or name in pool.trained}
+        return self
+
+    def tally(self, model: Model) -> Tally:
+        return self.tallies.get(model.name) or Tally()
+
+    def copy(self) -> Self:
+        twin = type(self)(self.rounds)
+        twin.tallies = {name: tally.copy() for name, tally in self.tallies.items()}
+        return twin
+
+
+@dataclass
+class Unjudged:
+    """No evidence at all, for schemes that do not ask for any.
+
+    Args:
+        train_fraction: share of each round trained on; below 1, the same rows that `HoldOut` trains on.
+        split: your own, as for `HoldOut`.
+    """
+
+    train_fraction: float = 1.0
+    split: Split | None = None
+
+    def __post_init__(self) -> None:
+        check_fraction(self.train_fraction)
+
+    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        return make_split(n, self.train_fraction, self.split, rng)
+
+    def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
+        pass
+
+    def after(self, X: Any, y: Array) -> None:
+        pass
+
+    def open(self, pool: Pool, reference: Model | None) -> Record:
+        return self
+
+    def tally(self, model: Model) -> Tally:
+        return Tally()
+
+    def copy(self) -> Self:
+        return type(self)(self.train_fraction, self.split)
+
+    def state(self) -> Mapping[str, Any]:
+        return {"train_fraction": self.train_fraction, "split": storable_split(self.split)}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.train_fraction, self.split = state["train_fraction"], state["split"]
+
+
+def _count(right: Array, other: Array | None) -> Count:
+    correct = int(np.count_nonzero(right))
+    if other is None or other is right:
+        return Count(len(right), correct, 0, 0)
+    both = int(np.count_nonzero(right & other))
+    return Count(len(right), correct, correct - both, int(np.count_nonzero(other)) - both)
+
+
+def check_cap(name: str, cap: int | None) -> None:
+    if cap is not None and cap < 1:
+        raise SettingError(f"{name}={cap}: keep at least 1, or leave it out to keep all")

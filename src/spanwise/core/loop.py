@@ -1,0 +1,148 @@
+"""How instances are run: the Engine that the pool asks for, and the plain one that any learner can have.
+
+`Loop` runs one instance after another, or a few at a time in threads. A learner that knows a better
+way (a stack of networks on a GPU, actors on other machines) offers its own through `engine()`.
+"""
+
+import pickle
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from typing import Any, Protocol, Self, TypeVar
+
+import numpy as np
+
+from spanwise.core.spans import Span
+from spanwise.errors import LearnerError, SnapshotError, SpanwiseError
+from spanwise.learner import Array, Learner, Stateful
+
+T = TypeVar("T")
+
+
+class Engine(Protocol):
+    """Holds the learners of a pool and runs them. Same results from each, up to floating-point order."""
+
+    def start(self, span: Span, seed: int) -> None:
+        """A fresh instance for `span`."""
+        ...
+
+    def retire(self, span: Span) -> None:
+        """Let go of it."""
+        ...
+
+    def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
+        """Train each of them on one fold."""
+        ...
+
+    def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
+        """What each of them says, in the order of `spans`."""
+        ...
+
+    def copy(self) -> Self:
+        """A twin that can be trained without this one noticing."""
+        ...
+
+    def state(self, span: Span, *, pickle: bool) -> Mapping[str, Any]:
+        """What one instance has learned, for a snapshot."""
+        ...
+
+    def restore(self, span: Span, seed: int, state: Mapping[str, Any], *, pickle: bool) -> None:
+        """Put back an instance whose `state` this was."""
+        ...
+
+
+class Loop:
+    """One instance after another; with `threads`, that many at a time."""
+
+    def __init__(self, learner: Learner, threads: int | None = None) -> None:
+        self.learner = learner
+        self.threads = threads
+        self.instances: dict[Span, Learner] = {}
+
+    def start(self, span: Span, seed: int) -> None:
+        self.instances[span] = self.learner.fresh(seed)
+
+    def retire(self, span: Span) -> None:
+        del self.instances[span]
+
+    def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
+        self._each(lambda span: _named(span, "learning", lambda: self.instances[span].learn(X, y)), spans)
+
+    def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
+        return self._each(
+            lambda span: _named(span, "answering", lambda: np.asarray(self.instances[span].logits(X))), spans
+        )
+
+    def copy(self) -> Self:
+        twin = type(self)(self.learner, self.threads)
+        twin.instances = {span: _copy(instance) for span, instance in self.instances.items()}
+        return twin
+
+    def state(self, span: Span, *, pickle: bool) -> Mapping[str, Any]:
+        return dump_learner(self.instances[span], allow_pickle=pickle)
+
+    def restore(self, span: Span, seed: int, state: Mapping[str, Any], *, pickle: bool) -> None:
+        self.instances[span] = load_learner(self.learner, seed, state, allow_pickle=pickle)
+
+    def _each(self, work: Callable[[Span], T], spans: Sequence[Span]) -> list[T]:
+        if self.threads is None or len(spans) < 2:
+            return [work(span) for span in spans]
+        with ThreadPoolExecutor(self.threads) as threads:
+            return list(threads.map(work, spans))
+
+
+def engine_for(learner: Learner) -> Engine:
+    """The engine that the learner offers, else the loop."""
+    offer: Callable[[], Engine | None] | None = getattr(learner, "engine", None)
+    return (offer() if offer is not None else None) or Loop(learner)
+
+
+def dump_learner(learner: Learner, *, allow_pickle: bool) -> Mapping[str, Any]:
+    """What `learner` has learned: its own `state()`, or its pickle if that was asked for by name."""
+    try:
+        if isinstance(learner, Stateful):
+            return {"state": learner.state()}
+        reason = "it has no state() and restore()"
+    except SnapshotError as error:
+        reason = str(error)
+    if allow_pickle:
+        return {"pickle": pickle.dumps(learner)}
+    raise SnapshotError(f"{type(learner).__name__} cannot be saved without pickle: {reason}. Pass pickle=True.")
+
+
+def load_learner(template: Learner, seed: int, dumped: Mapping[str, Any], *, allow_pickle: bool) -> Learner:
+    """The learner that `dump_learner` wrote down."""
+    if "state" in dumped:
+        learner = template.fresh(seed)
+        if not isinstance(learner, Stateful):
+            raise SnapshotError(f"{type(learner).__name__} has no restore(): pass the learner it was saved with")
+        learner.restore(dumped["state"])
+        return learner
+    if not allow_pickle:
+        raise SnapshotError(
+            "this folder holds pickles, which run code when loaded. If you trust where it comes from, pass pickle=True."
+        )
+    learner = pickle.loads(dumped["pickle"])
+    if type(learner) is not type(template):
+        raise SnapshotError(
+            f"the folder holds a {type(learner).__name__}, but a {type(template).__name__} was passed: "
+            "pass the learner it was saved with"
+        )
+    return learner
+
+
+def _copy(learner: Learner) -> Learner:
+    own: Callable[[], Learner] | None = getattr(learner, "copy", None)
+    return own() if own is not None else deepcopy(learner)
+
+
+def _named(span: Span, doing: str, work: Callable[[], T]) -> T:
+    """Errors of a wrapped learner say which instance it was and what it was doing."""
+    try:
+        return work()
+    except SpanwiseError:
+        raise
+    except Exception as error:
+        raise LearnerError(
+            f"the instance started at round {span.start} failed while {doing}: {type(error).__name__}: {error}"
+        ) from error

@@ -1,0 +1,121 @@
+"""The instances alive now: start, train, ask, retire."""
+
+from collections.abc import Mapping, Sequence
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+
+from spanwise.core import rows
+from spanwise.core.loop import engine_for
+from spanwise.core.spans import Span
+from spanwise.errors import LearnerError
+from spanwise.learner import Array, Learner
+
+
+def seed_of(run: int, span: Span) -> int:
+    """The seed of an instance: from the run's seed and its start (and copy), so that merging changes nothing.
+
+    The paper's unmerged spans are trained apart, so there kind and resolution count too.
+    """
+    if span.kind in ("R", "B"):
+        key = (run, 1 + ("R", "B").index(span.kind), span.resolution, span.start)
+    else:
+        key = (run, span.start, span.copy, 0)
+    return int(np.random.SeedSequence(key).generate_state(1)[0])
+
+
+class Pool:
+    """Instances by span, in the order of the cover, run by the learner's engine or a loop."""
+
+    def __init__(self, learner: Learner, seed: int) -> None:
+        self.engine = engine_for(learner)
+        self.seed = seed
+        self.classes = 0
+        self.trained: dict[Span, int] = {}  # rounds trained, of every instance alive
+        self.seconds = {"learn": 0.0, "score": 0.0}
+
+    @property
+    def spans(self) -> list[Span]:
+        return list(self.trained)
+
+    def advance(self, active: Sequence[Span]) -> None:
+        """Retire who is not `active` any more and start who is new."""
+        for span in set(self.trained) - set(active):
+            self.engine.retire(span)
+        for span in active:
+            if span not in self.trained:
+                self.engine.start(span, seed_of(self.seed, span))
+        self.trained = {span: self.trained.get(span, 0) for span in active}
+
+    def learn(self, X: Any, y: Array) -> None:
+        """Train every instance on one fold."""
+        begin = perf_counter()
+        self.engine.learn(self.spans, X, y)
+        self.trained = {span: rounds + 1 for span, rounds in self.trained.items()}
+        self.seconds["learn"] += perf_counter() - begin
+
+    def scores(self, X: Any) -> "Scores":
+        """What the instances say of these points, with the weights they have now."""
+        return Scores(self, X)
+
+    def copy(self) -> Self:
+        twin = type(self).__new__(type(self))
+        twin.engine, twin.seed, twin.classes = self.engine.copy(), self.seed, self.classes
+        twin.trained, twin.seconds = self.trained, {"learn": 0.0, "score": 0.0}
+        return twin
+
+    def state(self, *, pickle: bool) -> list[Mapping[str, Any]]:
+        return [
+            {"span": span, "trained": rounds, "learner": self.engine.state(span, pickle=pickle)}
+            for span, rounds in self.trained.items()
+        ]
+
+    def restore(self, state: Sequence[Mapping[str, Any]], *, pickle: bool) -> None:
+        for span in self.trained:
+            self.engine.retire(span)
+        for one in state:
+            span = one["span"]
+            self.engine.restore(span, seed_of(self.seed, span), one["learner"], pickle=pickle)
+        self.trained = {one["span"]: one["trained"] for one in state}
+
+
+class Scores:
+    """Logits of instances on some points, each asked for once, checked, and as wide as the classes known."""
+
+    def __init__(self, pool: Pool, X: Any) -> None:
+        self.pool = pool
+        self.X = X
+        self.n = rows.count(X)
+        self._known: dict[Span, Array] = {}
+
+    def of(self, spans: Sequence[Span]) -> list[Array]:
+        """The logits of each of `spans`, (n, classes)."""
+        new = [span for span in spans if span not in self._known]
+        if new:
+            begin = perf_counter()
+            answers = self.pool.engine.logits(new, self.X)
+            self.pool.seconds["score"] += perf_counter() - begin
+            for span, logits in zip(new, answers, strict=True):
+                self._known[span] = complete(logits, self.n, self.pool.classes, span)
+        return [self._known[span] for span in spans]
+
+
+def complete(logits: Array, n: int, classes: int, span: Span) -> Array:
+    """Logits checked, and widened to all classes: one below the row's least for those left out."""
+    if logits.ndim != 2 or len(logits) != n or logits.shape[1] > classes:
+        raise LearnerError(
+            f"the instance started at round {span.start} answered logits of shape {logits.shape}; expected "
+            f"({n}, k) with k at most {classes}, the classes known. If its width is fixed, pass classes=[...]."
+        )
+    if not np.isfinite(logits).all():
+        row, column = np.argwhere(~np.isfinite(logits))[0]
+        raise LearnerError(
+            f"the instance started at round {span.start} answered {logits[row, column]} for row {row}, "
+            f"class {column}: logits must be finite"
+        )
+    missing = classes - logits.shape[1]
+    if not missing:
+        return logits
+    least = logits.min(axis=1, keepdims=True) - 1.0 if logits.shape[1] else np.zeros((n, 1))
+    return np.hstack([logits, np.repeat(least, missing, axis=1)])

@@ -1,0 +1,63 @@
+"""What a round did, in numbers that a person can check."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from spanwise.core.choice import Model
+from spanwise.core.refine import Estimate
+from spanwise.core.spans import Span
+
+
+@dataclass(frozen=True)
+class RoundReport:
+    """One call of `learn`.
+
+    Attributes:
+        round: the round just learned, t.
+        starts: the starts alive for round t + 1, ascending.
+        estimates: estimated accuracy by start, of those judged; with several spans a start, of the best.
+        windows: over how many of the last rounds each estimate was made, by start.
+        weights: by start, of the ensemble that was considered, chosen or not.
+        chosen: who predicts round t + 1: a start, or the name of a combination such as "ensemble".
+        accuracy: of what was played in round t, on its labelled rows; None before anything had trained.
+        instances: every span alive for round t + 1.
+        seconds: spent learning, scoring and in all.
+    """
+
+    round: int
+    starts: tuple[int, ...]
+    estimates: Mapping[int, float]
+    windows: Mapping[int, int]
+    weights: Mapping[int, float]
+    chosen: int | str
+    accuracy: float | None
+    instances: tuple[Span, ...]
+    seconds: Mapping[str, float]
+
+    @property
+    def span(self) -> int | None:
+        """Rounds of history behind the model that predicts next; None where several are combined."""
+        return None if isinstance(self.chosen, str) else self.round + 1 - self.chosen
+
+    def line(self) -> dict[str, Any]:
+        """As a dict for one line of JSON."""
+        return asdict(self)
+
+
+def by_start(estimates: Mapping[Span, Estimate]) -> dict[int, Estimate]:
+    """The best estimate of each start; the coarsest span among equals, which comes first."""
+    best: dict[int, Estimate] = {}
+    for span, estimate in estimates.items():
+        if span.start not in best or estimate.accuracy > best[span.start].accuracy:
+            best[span.start] = estimate
+    return best
+
+
+def weights_of(candidates: Sequence[Model], current: Model) -> dict[int, float]:
+    """The weights of the combination that was considered, summed by start; else of what was chosen."""
+    combined = [model for model in candidates if isinstance(model.name, str)] or [current]
+    total: dict[int, float] = {}
+    for span, weight in combined[0].weights.items():
+        total[span.start] = total.get(span.start, 0.0) + weight
+    return total

@@ -1,0 +1,188 @@
+"""Rows of any container: count, take and join them, and say what is wrong with them.
+
+A container is anything whose rows can be taken by position: ndarray, DataFrame, sparse matrix,
+tensor, list, dict of such columns. Libraries are looked up in `sys.modules`: one that was never
+imported cannot have made the object at hand.
+"""
+
+import sys
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spanwise.errors import FeatureError
+from spanwise.learner import Array
+
+
+class Layout(NamedTuple):
+    """What must stay the same from round to round."""
+
+    container: str
+    width: tuple[int, ...] | None
+    names: tuple[str, ...] | None
+
+
+def count(X: Any) -> int:
+    """How many rows.
+
+    >>> count({"age": [31, 40], "name": ["a", "b"]}), count(np.zeros((3, 2)))
+    (2, 3)
+    """
+    if isinstance(X, dict):
+        lengths = {name: count(column) for name, column in X.items()}
+        if len(set(lengths.values())) != 1:
+            raise FeatureError(f"the columns differ in length: {lengths}; every column needs one value a row")
+        return next(iter(lengths.values()))
+    shape = getattr(X, "shape", None)
+    if shape:
+        return int(shape[0])
+    try:
+        return len(X)
+    except TypeError:
+        raise FeatureError(
+            f"features of type {type(X).__name__} have no rows to count: pass an array, a DataFrame, "
+            "a sparse matrix, a tensor, a list, or a dict of such columns"
+        ) from None
+
+
+def take(X: Any, positions: Array) -> Any:
+    """The rows at `positions`, in that order, in a container of the same kind."""
+    if isinstance(X, dict):
+        return {name: take(column, positions) for name, column in X.items()}
+    if hasattr(X, "iloc"):
+        return X.iloc[positions]
+    if isinstance(X, list | tuple):
+        return [X[i] for i in positions]
+    if _is_tensor(X):
+        return X[sys.modules["torch"].as_tensor(positions, device=X.device)]
+    return (X.tocsr() if _is_sparse(X) else X)[positions]
+
+
+def join(parts: Sequence[Any]) -> Any:
+    """The rows of all `parts`, one after another.
+
+    >>> join([["a"], ["b", "c"]])
+    ['a', 'b', 'c']
+    """
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    if isinstance(first, dict):
+        return {name: join([part[name] for part in parts]) for name in first}
+    if hasattr(first, "iloc"):
+        return sys.modules["pandas"].concat(parts, ignore_index=True)
+    if isinstance(first, list | tuple):
+        return [row for part in parts for row in part]
+    if _is_tensor(first):
+        return sys.modules["torch"].cat(list(parts))
+    if _is_sparse(first):
+        return sys.modules["scipy.sparse"].vstack(parts, format="csr")
+    return np.concatenate(parts)
+
+
+def layout(X: Any) -> Layout:
+    """Container, width and feature names of `X`."""
+    if isinstance(X, dict):
+        return Layout("dict", (len(X),), tuple(sorted(map(str, X))))
+    columns = getattr(X, "columns", None)
+    if columns is not None:
+        return Layout(type(X).__name__, (len(columns),), tuple(map(str, columns)))
+    if isinstance(X, list | tuple):
+        width = (len(X[0]),) if len(X) and isinstance(X[0], list | tuple | np.ndarray) else None
+        return Layout("list", width, None)
+    return Layout("sparse" if _is_sparse(X) else type(X).__name__, tuple(getattr(X, "shape", ()))[1:], None)
+
+
+def check_layout(seen: Layout, now: Layout, *, learning: bool) -> None:
+    """Refuse features that do not fit those of earlier rounds."""
+    if seen.names is not None and now.names is not None and seen.names != now.names:
+        raise FeatureError(_names_differ(seen.names, now.names))
+    if seen.width != now.width:
+        raise FeatureError(
+            f"this batch has rows of shape {now.width}, earlier rounds had {seen.width}: "
+            "every round needs the same features"
+        )
+    if learning and seen.container != now.container:
+        raise FeatureError(
+            f"this batch came as {now.container}, earlier rounds as {seen.container}: learn from one kind throughout"
+        )
+
+
+def check_finite(X: Any) -> None:
+    """Refuse NaN and infinity, saying where the first one is."""
+    if isinstance(X, dict):
+        for name, column in X.items():
+            _refuse(_first_bad(column), f"column {name!r}")
+    else:
+        _refuse(_first_bad(X), "the features")
+
+
+def _refuse(bad: tuple[int, ...] | None, where: str) -> None:
+    if bad is not None:
+        at = f"row {bad[0]}" + "".join(f", column {i}" for i in bad[1:])
+        raise FeatureError(
+            f"{where} hold NaN or infinity, first at {at}. Fill or drop such values, "
+            "or wrap a learner that takes them and says so with accepts_nan = True."
+        )
+
+
+def _first_bad(X: Any) -> tuple[int, ...] | None:
+    if _is_sparse(X):
+        X = X.tocoo()
+        bad = np.flatnonzero(~np.isfinite(X.data))
+        return (int(X.row[bad[0]]), int(X.col[bad[0]])) if len(bad) else None
+    if _is_tensor(X):
+        X = sys.modules["torch"].isfinite(X).logical_not().nonzero()
+        return tuple(X[0].tolist()) if len(X) else None
+    values = _numbers(X)
+    if values.dtype.kind not in "fc" or np.isfinite(values).all():
+        return None
+    return tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
+
+
+def _numbers(X: Any) -> Array:
+    """The numeric part of `X`, positions kept; an empty array where there is none."""
+    if hasattr(X, "iloc"):
+        if hasattr(X, "columns"):
+            numeric = [kind.kind if isinstance(kind, np.dtype) else "" for kind in X.dtypes]
+            values = np.zeros(X.shape)
+            for column, kind in enumerate(numeric):
+                if kind in "fc" and kind:
+                    values[:, column] = X.iloc[:, column].to_numpy()
+            return values
+        return np.asarray(X)
+    if isinstance(X, list | tuple):
+        if len(X) and isinstance(X[0], dict):
+            names = list(X[0])
+            return np.array([[_number(row.get(name, 0.0)) for name in names] for row in X])
+        return _array_of(X)
+    return np.asarray(X)
+
+
+def _array_of(X: Sequence[Any]) -> Array:
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise FeatureError("the rows differ in length: every row needs the same features") from None
+
+
+def _number(value: Any) -> float:
+    return float(value) if isinstance(value, float | int) else 0.0
+
+
+def _names_differ(seen: tuple[str, ...], now: tuple[str, ...]) -> str:
+    missing, extra = sorted(set(seen) - set(now)), sorted(set(now) - set(seen))
+    if not missing and not extra:
+        return f"the features came in another order: {list(now)} instead of {list(seen)}"
+    return f"the features differ from those of earlier rounds: missing {missing}, unexpected {extra}"
+
+
+def _is_sparse(X: Any) -> bool:
+    sparse = sys.modules.get("scipy.sparse")
+    return sparse is not None and bool(sparse.issparse(X))
+
+
+def _is_tensor(X: Any) -> bool:
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(X, getattr(torch, "Tensor", ()))

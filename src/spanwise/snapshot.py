@@ -1,0 +1,177 @@
+"""Folders on disk: atomic, checksummed, versioned, and no code in them.
+
+A folder holds `manifest.json` (values, and the checksum of everything) and one `arrays-<hash>.npz`.
+The arrays are written and synced first, under a name made from their content; then the manifest
+replaces the old one in a single rename. Whoever reads sees the old state or the new one, whole.
+"""
+
+import hashlib
+import io
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spanwise._version import __version__
+from spanwise.errors import SnapshotError
+from spanwise.learner import Array, Stateful
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+def write(folder: str | os.PathLike[str], value: Any) -> None:
+    """Write `value` (numbers, strings, lists, dicts, arrays, bytes, parts of spanwise) as a snapshot."""
+    folder = Path(folder)
+    arrays: dict[str, Array] = {}
+    body = _encode(value, arrays)
+    buffer = io.BytesIO()
+    np.savez(buffer, allow_pickle=False, **arrays)
+    data = buffer.getvalue()
+    checksum = hashlib.sha256(data).hexdigest()
+    name = f"arrays-{checksum[:16]}.npz"
+    folder.mkdir(parents=True, exist_ok=True)
+    _write_synced(folder / name, data)
+    manifest = {"format": FORMAT, "spanwise": __version__, "arrays": name, "arrays_sha256": checksum, "body": body}
+    manifest["sha256"] = _checksum(manifest)
+    _write_synced(folder / MANIFEST, json.dumps(manifest).encode())
+    for old in folder.glob("arrays-*.npz"):
+        if old.name != name:
+            old.unlink()
+
+
+def read(folder: str | os.PathLike[str]) -> Any:
+    """The value that `write` wrote, or a `SnapshotError` that says what is wrong with the folder."""
+    folder = Path(folder)
+    manifest = _read_manifest(folder)
+    try:
+        data = (folder / manifest["arrays"]).read_bytes()
+    except OSError as error:
+        raise SnapshotError(f"{folder} is torn: {manifest['arrays']} cannot be read ({error.strerror})") from None
+    if hashlib.sha256(data).hexdigest() != manifest["arrays_sha256"]:
+        raise SnapshotError(f"{folder} was altered or torn: {manifest['arrays']} does not match its checksum")
+    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+        return _decode(manifest["body"], arrays)
+
+
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    try:
+        manifest = json.loads((folder / MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise SnapshotError(f"{folder} is no snapshot: it holds no {MANIFEST}") from None
+    except ValueError:
+        raise SnapshotError(f"{folder} was altered or torn: {MANIFEST} cannot be read") from None
+    version = manifest.get("format") if isinstance(manifest, dict) else None
+    if version != FORMAT:
+        raise SnapshotError(
+            f"{folder} has snapshot format {version!r}, written by spanwise {manifest.get('spanwise', '?')}; "
+            f"this is spanwise {__version__}, which reads format {FORMAT}"
+        )
+    if manifest.pop("sha256", None) != _checksum(manifest):
+        raise SnapshotError(f"{folder} was altered: {MANIFEST} does not match its checksum")
+    return dict(manifest)
+
+
+def _checksum(manifest: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(manifest, sort_keys=True).encode()).hexdigest()
+
+
+def _write_synced(path: Path, data: bytes) -> None:
+    """Write beside, sync, rename, sync the folder: after this returns, the file is there to stay."""
+    beside = path.with_name(path.name + ".tmp")
+    with beside.open("wb") as file:
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(beside, path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _encode(value: Any, arrays: dict[str, Array]) -> Any:
+    """`value` as JSON, with arrays put aside; `{"$": kind, ...}` marks what JSON has no word for."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+        return _put_aside("array", value, arrays)
+    if isinstance(value, bytes):
+        return _put_aside("bytes", np.frombuffer(value, dtype=np.uint8), arrays)
+    if type(value) is list:
+        return [_encode(item, arrays) for item in value]
+    if type(value) is tuple:
+        return {"$": "tuple", "items": [_encode(item, arrays) for item in value]}
+    if isinstance(value, Mapping):
+        if all(type(key) is str and key != "$" for key in value):
+            return {key: _encode(item, arrays) for key, item in value.items()}
+        return {"$": "dict", "items": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
+    return _encode_part(value, arrays)
+
+
+def _put_aside(kind: str, value: Array, arrays: dict[str, Array]) -> dict[str, Any]:
+    name = f"a{len(arrays)}"
+    arrays[name] = value
+    return {"$": kind, "name": name}
+
+
+def _encode_part(value: Any, arrays: dict[str, Array]) -> Any:
+    part = type(value)
+    if not part.__module__.startswith("spanwise."):
+        raise SnapshotError(f"a {part.__module__}.{part.__qualname__} cannot be written to a snapshot")
+    marked = {"$": "part", "class": f"{part.__module__}:{part.__qualname__}"}
+    return {**marked, "state": _encode(_state_of(value), arrays)}
+
+
+def _state_of(value: Any) -> Mapping[str, Any]:
+    if isinstance(value, Stateful):
+        return value.state()
+    if is_dataclass(value):
+        return {f.name: getattr(value, f.name) for f in fields(value)}
+    if isinstance(value, tuple):  # a NamedTuple
+        return dict(zip(value._fields, value, strict=True))  # type: ignore[attr-defined]
+    raise SnapshotError(f"a {type(value).__name__} has neither state() nor fields: it cannot be written")
+
+
+def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
+    if isinstance(value, list):
+        return [_decode(item, arrays) for item in value]
+    if not isinstance(value, dict):
+        return value
+    kind = value.get("$")
+    if kind is None:
+        return {key: _decode(item, arrays) for key, item in value.items()}
+    if kind == "array":
+        return arrays[value["name"]]
+    if kind == "bytes":
+        return arrays[value["name"]].tobytes()
+    if kind == "tuple":
+        return tuple(_decode(item, arrays) for item in value["items"])
+    if kind == "dict":
+        return {_decode(k, arrays): _decode(v, arrays) for k, v in value["items"]}
+    return _decode_part(value["class"], _decode(value["state"], arrays))
+
+
+def _decode_part(path: str, state: Mapping[str, Any]) -> Any:
+    """Only classes of this package, found by name: a folder brings values, never code."""
+    module, _, name = path.partition(":")
+    part = getattr(import_module(module), name, None) if module.startswith("spanwise.") else None
+    if not isinstance(part, type) or part.__module__ != module:
+        raise SnapshotError(f"the snapshot names {path}, which is no part of spanwise {__version__}")
+    if issubclass(part, tuple):
+        return part(**state)
+    made = object.__new__(part)
+    if isinstance(made, Stateful):
+        made.restore(state)
+    else:
+        for key, item in state.items():
+            object.__setattr__(made, key, item)
+    return made
