@@ -162,13 +162,18 @@ class Prequential:
         return np.arange(n), np.arange(0)
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
-        right = {model.name: answers(model, said) == y for model in models}
-        other = right.get(reference.name) if reference is not None else None
-        for name, correct in right.items():
-            tally = self.tallies.setdefault(name, Tally())
-            tally.add(_count(correct, other))
+        if not models:
+            return
+        names = [model.name for model in models]
+        right = np.stack([answers(model, said) == y for model in models])
+        other = right[names.index(reference.name)] if reference and reference.name in names else right
+        won, lost = (right & ~other).sum(axis=1).tolist(), (other & ~right).sum(axis=1).tolist()
+        for name, *count in zip(names, right.sum(axis=1).tolist(), won, lost, strict=True):
+            if name not in self.tallies:
+                self.tallies[name] = Tally()
+            self.tallies[name].add(Count(len(y), *count))
             if self.rounds is not None:
-                tally.forget(self.rounds)
+                self.tallies[name].forget(self.rounds)
 
     def after(self, X: Any, y: Array) -> None:
         pass
@@ -224,14 +229,6 @@ class Unjudged:
 
     def restore(self, state: Mapping[str, Any]) -> None:
         self.train_fraction, self.split = state["train_fraction"], state["split"]
-
-
-def _count(right: Array, other: Array | None) -> Count:
-    correct = int(np.count_nonzero(right))
-    if other is None or other is right:
-        return Count(len(right), correct, 0, 0)
-    both = int(np.count_nonzero(right & other))
-    return Count(len(right), correct, correct - both, int(np.count_nonzero(other)) - both)
 
 
 def check_cap(name: str, cap: int | None) -> None:

@@ -81,6 +81,7 @@ class Doubling:
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
+        check_horizon(self.horizon)
 
     def estimate(self, tally: Tally, reference: Tally | None, rounds: int) -> Estimate | None:
         horizon = self.horizon or power_of_two(rounds)
@@ -94,15 +95,15 @@ class Doubling:
 
 def widen(tally: Tally, agrees: Callable[[Count, Count], bool]) -> Estimate | None:
     """Double the window while `agrees(window, doubled window)`; one without points is always doubled."""
-    r = 1
-    while 2 * r <= len(tally):
-        short = tally.last(r)
-        if short.total and not agrees(short, tally.last(2 * r)):
-            break
-        r *= 2
-    if not len(tally) or not tally.last(r).total:
+    if not len(tally):
         return None
-    return Estimate(tally.last(r).accuracy, r)
+    r, short = 1, tally.last(1)
+    while 2 * r <= len(tally):
+        long = tally.last(2 * r)
+        if short.total and not agrees(short, long):
+            break
+        r, short = 2 * r, long
+    return Estimate(short.accuracy, r) if short.total else None
 
 
 def refine_accuracy(
@@ -139,6 +140,11 @@ def refine_accuracy(
     if estimate is None:
         raise DataError("there is not a single point to estimate an accuracy from")
     return estimate.accuracy, estimate.window
+
+
+def check_horizon(horizon: int | None) -> None:
+    if horizon is not None and horizon < 1:
+        raise SettingError(f"horizon={horizon}: a stream has at least 1 round; leave it out where it is not known")
 
 
 def check_delta(delta: float) -> None:

@@ -79,6 +79,13 @@ class Scheme:
         self._lock = RLock()
         self._broken: str | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        """For copy and pickle: all but the lock, which cannot travel."""
+        return {name: value for name, value in self.__dict__.items() if name != "_lock"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=RLock())
+
     @property
     def method(self) -> Method:
         """What is behind the face, as it is now; to look at, not to change."""

@@ -5,7 +5,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from spanwise.core.refine import Estimate, Window, check_delta, widen
+from spanwise.core.refine import Estimate, Window, check_delta, check_horizon, widen
 from spanwise.core.spans import power_of_two
 from spanwise.core.tally import Count, Tally
 from spanwise.errors import SettingError
@@ -34,6 +34,7 @@ class Hoeffding(Window):
 
     def __post_init__(self) -> None:
         check_delta(self.delta)
+        check_horizon(self.horizon)
 
     def estimate(self, tally: Tally, reference: Tally | None, rounds: int) -> Estimate | None:
         horizon = self.horizon or power_of_two(rounds)

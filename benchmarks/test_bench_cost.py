@@ -1,0 +1,136 @@
+"""What a scheme costs: how many learners a round calls, what it adds to them, and what it keeps in memory."""
+
+import gc
+import tracemalloc
+from math import log2
+from time import perf_counter
+
+import numpy as np
+import pytest
+from sklearn.linear_model import SGDClassifier
+
+from spanwise import AWE, HoldOut, Plain, Prequential
+from spanwise.learner import adapt
+
+X = np.zeros((2, 1))
+Y = np.array([0, 1])
+
+
+class Counting:
+    """Does nothing, and counts who asked it to."""
+
+    learned = scored = rows = 0
+
+    def fresh(self, seed):
+        return Counting()
+
+    def learn(self, X, y):
+        Counting.learned += 1
+
+    def logits(self, X):
+        Counting.scored += 1
+        Counting.rows += len(X)
+        return np.zeros((len(X), 2))
+
+    def copy(self):
+        return self
+
+
+class Timed:
+    """Another learner, and the seconds spent inside its own `learn` and `logits`."""
+
+    seconds = 0.0
+
+    def __init__(self, learner):
+        self.learner = learner
+
+    def fresh(self, seed):
+        return Timed(self.learner.fresh(seed))
+
+    def learn(self, X, y):
+        begin = perf_counter()
+        self.learner.learn(X, y)
+        Timed.seconds += perf_counter() - begin
+
+    def logits(self, X):
+        begin = perf_counter()
+        logits = self.learner.logits(X)
+        Timed.seconds += perf_counter() - begin
+        return logits
+
+    def copy(self):
+        return Timed(self.learner.copy())
+
+
+def test_calls_and_memory_up_to_100_000_rounds(record):
+    """Alive instances and learner calls grow as log t; what is kept is bounded when the evidence is capped."""
+    model = AWE(Counting(), evidence=Prequential(rounds=1024), classes=[0, 1])
+    kept, worst, begin = {}, 0.0, perf_counter()
+    tracemalloc.start()
+    for t in range(1, 100_001):
+        Counting.learned = Counting.scored = 0
+        report = model.learn(X, Y)
+        alive = len(report.instances)
+        assert alive <= max(2 * log2(t + 1), 1) + 1
+        assert Counting.learned <= alive + 1
+        assert Counting.scored <= alive + 1
+        worst = max(worst, alive / log2(t + 1))
+        if t in (1_000, 10_000, 50_000, 100_000):
+            gc.collect()
+            kept[t] = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert kept[100_000] <= 1.5 * kept[10_000]
+    record(
+        benchmark="rounds_to_100_000",
+        most_alive_over_log2_t=round(worst, 3),
+        alive_at_the_end=alive,
+        kilobytes_kept={t: round(size / 1000) for t, size in kept.items()},
+        milliseconds_a_round=round(1000 * (perf_counter() - begin) / 100_000, 3),
+        note="prequential evidence of at least 1,024 rounds, a learner that does nothing, memory traced meanwhile",
+    )
+
+
+@pytest.mark.parametrize("points", [200, 1000])
+def test_a_capped_hold_out_costs_the_same_in_every_round(record, points):
+    """A hold-out capped at n points is n points for each instance to answer, however long the stream."""
+    model = AWE(Counting(), evidence=HoldOut(0.5, points=points), classes=[0, 1])
+    batch = np.zeros((40, 1)), np.arange(40) % 2
+    for _ in range(2_000):
+        Counting.rows = 0
+        report = model.learn(*batch)
+        assert Counting.rows <= (points + 40) * len(report.instances)
+    record(
+        benchmark=f"hold_out_capped_at_{points}",
+        rounds=2_000,
+        rows_scored_in_the_last_round=Counting.rows,
+        instances=len(report.instances),
+    )
+
+
+def test_what_the_scheme_adds_to_its_learners(record):
+    """All time outside the learners' own `learn` and `logits`, at 1,000 x 50, two classes, t up to 1,024."""
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=50)
+    model = AWE(Timed(adapt(SGDClassifier(loss="log_loss"))), evidence=Prequential(), classes=[0, 1])
+    plain = Plain(adapt(SGDClassifier(loss="log_loss")), classes=[0, 1])
+    Timed.seconds = whole = alone = 0.0
+    for _ in range(1024):
+        X = rng.normal(size=(1000, 50))
+        y = (X @ weights > 0).astype(int)
+        begin = perf_counter()
+        model.learn(X, y)
+        middle = perf_counter()
+        plain.learn(X, y)
+        whole, alone = whole + middle - begin, alone + perf_counter() - middle
+    added = (whole - Timed.seconds) / Timed.seconds
+    record(
+        benchmark="what_the_scheme_adds",
+        rounds=1024,
+        rows=1000,
+        features=50,
+        seconds_in_learners=round(Timed.seconds, 2),
+        seconds_in_all=round(whole, 2),
+        added=round(added, 4),
+        times_the_plain_learner=round(whole / alone, 1),
+    )
+    assert added < 0.15

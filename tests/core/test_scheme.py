@@ -1,0 +1,256 @@
+"""The face that all schemes share: bad input is refused and nothing is changed; odd but legal input works."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+from spanwise import AWE, FunctionLearner, HoldOut, Plain, Prequential, Scheme, checks
+from spanwise.adapters.functions import majority_class
+from spanwise.errors import (
+    BrokenModelError,
+    DataError,
+    FeatureError,
+    HorizonError,
+    LabelError,
+    LearnerError,
+    NotLearnedError,
+    SettingError,
+    SpanwiseError,
+)
+
+BATCHES = list(checks.toy_batches(6))
+
+
+def taught(**settings):
+    model = AWE(checks.centroids(), **settings)
+    for X, y in BATCHES[:4]:
+        model.learn(X, y)
+    return model
+
+
+def nan_at(row, column):
+    X = BATCHES[4].X.copy()
+    X[row, column] = np.nan
+    return X
+
+
+X, Y = BATCHES[4]
+BAD = {
+    "empty": (X[:0], Y[:0], DataError, "empty"),
+    "NaN": (nan_at(3, 2), Y, FeatureError, "row 3, column 2"),
+    "infinity": (np.where(X > 3, np.inf, X), Y, FeatureError, "infinity"),
+    "lengths": (X, Y[:-1], DataError, "24 rows of features but 23 labels"),
+    "width": (X[:, :3], Y, FeatureError, r"\(3,\), earlier rounds had \(4,\)"),
+    "no label": (X, [None] * len(Y), LabelError, "missing"),
+    "all NaN labels": (X, np.full(len(Y), np.nan), LabelError, "missing"),
+    "unhashable labels": (X, [[label] for label in Y.tolist()], LabelError, "hashable"),
+    "two-dimensional labels": (X, Y[:, None], LabelError, r"shape \(24, 1\)"),
+    "complex labels": (X, Y + 1j, LabelError, "complex"),
+    "labels that are one string": (X, "a" * 24, LabelError, "str"),
+    "other container": (X.tolist(), Y, FeatureError, "list"),
+    "ragged rows": ([[1.0] * 4] * 23 + [[1.0]], Y, FeatureError, "list|differ in length"),
+    "no rows at all": (5, Y, FeatureError, "no rows to count"),
+    "poison": (np.full_like(X, checks.POISON), Y, LearnerError, "started at round 1 failed while learning"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_is_a_clear_error_and_changes_nothing(name):
+    X, y, error, message = BAD[name]
+    model, twin = taught(), taught()
+    with pytest.raises(error, match=message) as caught:
+        model.learn(X, y)
+    assert isinstance(caught.value, SpanwiseError)
+    for batch in BATCHES[4:]:
+        checks.assert_same_report(model.learn(*batch), twin.learn(*batch))
+
+
+@pytest.mark.parametrize("name", ["empty", "NaN", "infinity", "width", "ragged rows", "no rows at all"])
+def test_bad_features_are_refused_when_predicting_too(name):
+    X, _, error, message = BAD[name]
+    with pytest.raises(error, match=message):
+        taught().predict(X)
+
+
+def test_feature_names_must_stay_and_stay_in_order():
+    pandas = pytest.importorskip("pandas")
+    learner = FunctionLearner(lambda s: 0, lambda s, X, y: s, lambda s, X: np.zeros((len(X), 1)))
+    frame = pandas.DataFrame({"age": [1.0, 2.0], "pay": [3.0, 4.0]})
+    model = AWE(learner)
+    model.learn(frame, ["a", "b"])
+    with pytest.raises(FeatureError, match=r"missing \['pay'\], unexpected \['wage'\]"):
+        model.learn(frame.rename(columns={"pay": "wage"}), ["a", "b"])
+    with pytest.raises(FeatureError, match="another order"):
+        model.predict(frame[["pay", "age"]])
+    assert model.round == 2
+
+
+@pytest.mark.parametrize(
+    ("logits", "message"),
+    [
+        (lambda X: np.zeros(len(X)), r"shape \(24,\)"),
+        (lambda X: np.zeros((len(X) - 1, 3)), r"expected \(24, k\)"),
+        (lambda X: np.zeros((len(X), 9)), "classes="),
+        (lambda X: np.full((len(X), 3), np.nan), "must be finite"),
+        (lambda X: np.where(np.arange(3) == 1, np.inf, np.zeros((len(X), 3))), "class 1"),
+    ],
+)
+def test_logits_of_the_wrong_shape_or_not_finite_are_refused(logits, message):
+    broken = {"now": False}
+
+    def answer(state, X):
+        return logits(X) if broken["now"] else np.zeros((len(X), 3))
+
+    def learner():
+        return FunctionLearner(lambda seed: 0, lambda state, X, y: state + 1, answer)
+
+    model, twin = Plain(learner(), classes=[0, 1, 2]), Plain(learner(), classes=[0, 1, 2])
+    model.learn(X, Y)
+    twin.learn(X, Y)
+    broken["now"] = True
+    with pytest.raises(LearnerError, match=message):
+        model.learn(X, Y)
+    with pytest.raises(LearnerError, match=message):
+        model.predict(X)
+    broken["now"] = False
+    checks.assert_same_report(model.learn(X, Y), twin.learn(X, Y))
+
+
+def test_a_learner_that_takes_nan_is_given_nan():
+    learner = majority_class()
+    learner.accepts_nan = True
+    model = AWE(learner)
+    model.learn(nan_at(0, 0), Y)
+    assert len(model.predict(nan_at(0, 0))) == len(X)
+
+
+@pytest.mark.parametrize("evidence", [HoldOut, Prequential])
+def test_odd_but_legal_rounds(evidence):
+    model = AWE(checks.centroids(), evidence=evidence())
+    model.learn(X, np.zeros(len(X), dtype=int))  # one class only
+    model.learn(X[:1], Y[:1])  # one row
+    model.learn(X, [None, *Y[1:].tolist()])  # some labels missing
+    report = model.learn(X, ["new", *Y[1:].tolist()])  # a class that comes late
+    assert report.round == 4
+    assert model.predict_proba(X).shape == (24, 4)
+
+
+def test_predicting_before_learning_needs_classes():
+    with pytest.raises(NotLearnedError, match="call learn first"):
+        AWE(checks.centroids()).predict(X)
+    assert AWE(checks.centroids(), classes=["a", "b"]).predict(X).tolist() == ["a"] * 24
+
+
+def test_given_classes_are_all_there_are():
+    model = AWE(checks.centroids(), classes=[0, 1, 2])
+    model.learn(X, Y)
+    with pytest.raises(LabelError, match="7 is not among the classes given"):
+        model.learn(X, np.full(len(X), 7))
+    assert model.classes == [0, 1, 2]
+
+
+def test_the_literal_pool_ends_at_its_padded_horizon():
+    model = AWE(checks.centroids(), horizon=6, literal=True)
+    for _ in range(8):
+        report = model.learn(X, Y)
+    assert {span.end for span in report.instances if span.start == 1} == {8}
+    before = model.predict_proba(X)
+    with pytest.raises(HorizonError, match="round 9 is past the horizon"):
+        model.learn(X, Y)
+    assert np.array_equal(model.predict_proba(X), before)
+    assert model.round == 9
+
+
+def test_without_copies_a_failure_marks_the_model_broken(tmp_path):
+    model = taught(transactional=False)
+    model.save(tmp_path)
+    with pytest.raises(LearnerError):
+        model.learn(np.full_like(X, checks.POISON), Y)
+    for call in (lambda: model.predict(X), lambda: model.learn(X, Y), lambda: model.save(tmp_path)):
+        with pytest.raises(BrokenModelError, match="poisoned"):
+            call()
+    again = AWE.load(tmp_path, checks.centroids())
+    checks.assert_same_report(again.learn(X, Y), taught().learn(X, Y))
+
+
+def test_without_copies_bad_input_still_changes_nothing():
+    model = taught(transactional=False)
+    with pytest.raises(FeatureError):
+        model.learn(nan_at(0, 0), Y)
+    checks.assert_same_report(model.learn(X, Y), taught().learn(X, Y))
+
+
+def test_copies_are_what_transactions_cost():
+    copied = []
+
+    class Counting:
+        def fresh(self, seed):
+            return Counting()
+
+        def learn(self, X, y):
+            pass
+
+        def logits(self, X):
+            return np.zeros((len(X), 1))
+
+        def copy(self):
+            copied.append(1)
+            return Counting()
+
+    for transactional in (True, False):
+        model = AWE(Counting(), transactional=transactional)
+        copied.clear()
+        model.learn(X, Y)
+        assert bool(copied) == transactional
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"literal": True},
+        {"train_fraction": 0},
+        {"train_fraction": 1.1},
+        {"delta": 0},
+        {"classes": ["a", "a"]},
+        {"evidence": Prequential(), "train_fraction": 0.5},
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(SettingError):
+        AWE(checks.centroids(), **settings)
+
+
+@pytest.mark.parametrize("thing", [object(), 3, "sgd", FunctionLearner])
+def test_what_is_no_learner_is_refused(thing):
+    with pytest.raises(LearnerError, match="not a learner"):
+        AWE(thing)
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_a_scheme_can_be_copied_and_pickled(duplicate):
+    model = Plain(Pickled())
+    model.learn(X, Y)
+    twin = duplicate(model)
+    checks.assert_same_report(twin.learn(X, Y), model.learn(X, Y))
+
+
+class Pickled:
+    def fresh(self, seed):
+        return Pickled()
+
+    def learn(self, X, y):
+        pass
+
+    def logits(self, X):
+        return np.zeros((len(X), 3))
+
+
+def test_a_scheme_of_your_own_shares_the_face():
+    from spanwise import ARW, FLH, Algorithm, Best
+
+    model = Scheme(Algorithm(checks.centroids(), cover=FLH(), evidence=Prequential(), window=ARW(), choice=Best()))
+    for batch in BATCHES:
+        report = model.learn(*batch)
+    assert report.chosen in report.starts
