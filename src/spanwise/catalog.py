@@ -10,6 +10,7 @@ from spanwise.errors import SettingError, UnknownNameError
 from spanwise.learner import Learner
 
 LEARNERS = {
+    "averaged-linear": "spanwise.adapters.ready_sklearn:averaged_linear",
     "hoeffding-tree": "spanwise.adapters.ready_river:hoeffding_tree",
     "linear": "spanwise.adapters.ready_sklearn:linear",
     "majority": "spanwise.adapters.functions:majority_class",

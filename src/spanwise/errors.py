@@ -6,7 +6,6 @@
     │   └── LabelError                      labels: all missing, of a type that cannot be a class, unknown
     ├── SettingError (ValueError)           a parameter out of range, or two that contradict each other
     ├── HorizonError (ValueError)           a round past the horizon of the literal cover
-    ├── NotLearnedError (RuntimeError)      asked to predict before any class is known
     ├── LearnerError (RuntimeError)         a wrapped learner raised, or answered in the wrong shape
     ├── BrokenModelError (RuntimeError)     a round failed half-way with transactional=False
     ├── SnapshotError (ValueError)          a folder that is torn, altered, of another version, or cannot be written
@@ -39,10 +38,6 @@ class SettingError(SpanwiseError, ValueError):
 
 class HorizonError(SpanwiseError, ValueError):
     """A round past the horizon that the literal cover was laid out for."""
-
-
-class NotLearnedError(SpanwiseError, RuntimeError):
-    """Asked to predict before any class is known."""
 
 
 class LearnerError(SpanwiseError, RuntimeError):

@@ -15,7 +15,6 @@ from spanwise.errors import (
     HorizonError,
     LabelError,
     LearnerError,
-    NotLearnedError,
     SettingError,
     SpanwiseError,
 )
@@ -137,9 +136,12 @@ def test_odd_but_legal_rounds(evidence):
     assert model.predict_proba(X).shape == (24, 4)
 
 
-def test_predicting_before_learning_needs_classes():
-    with pytest.raises(NotLearnedError, match="call learn first"):
-        AWE(checks.centroids()).predict(X)
+def test_before_any_class_is_known_no_label_is_given():
+    assert AWE(checks.centroids()).predict(X).tolist() == [None] * 24
+    assert AWE(checks.centroids()).predict_proba(X).shape == (24, 0)
+
+
+def test_given_classes_are_predicted_from_the_start():
     assert AWE(checks.centroids(), classes=["a", "b"]).predict(X).tolist() == ["a"] * 24
 
 

@@ -23,5 +23,5 @@ def linear() -> RiverLearner:
 
 
 def naive_bayes() -> RiverLearner:
-    """Gaussian naive Bayes, row by row."""
+    """Gaussian naive Bayes."""
     return RiverLearner(GaussianNB())

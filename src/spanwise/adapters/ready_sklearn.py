@@ -19,6 +19,11 @@ def linear() -> SklearnLearner:
     return SklearnLearner(SGDClassifier(loss="log_loss"))
 
 
+def averaged_linear() -> SklearnLearner:
+    """The same with its weights averaged over all steps: steadier, and slow to forget."""
+    return SklearnLearner(SGDClassifier(loss="log_loss", average=True))
+
+
 def scaled_linear() -> SklearnLearner:
     """The same on features scaled by what was seen so far."""
     return SklearnLearner(make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss")))

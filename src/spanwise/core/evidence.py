@@ -32,6 +32,11 @@ class Record(Protocol):
 class Evidence(Protocol):
     """What instances said of points they had not trained on."""
 
+    @property
+    def holds_back(self) -> bool:
+        """Whether some rows of a round are kept out of training."""
+        ...
+
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         """Positions to train on, and positions to hold out."""
         ...
@@ -74,6 +79,10 @@ class HoldOut:
         check_cap("rounds", self.rounds)
         check_cap("points", self.points)
 
+    @property
+    def holds_back(self) -> bool:
+        return self.fraction > 0 or self.split is not None
+
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return make_split(n, 1 - self.fraction, self.split, rng)
 
@@ -87,7 +96,9 @@ class HoldOut:
         self.folds.append((X, y))
         if self.rounds is not None:
             del self.folds[: -self.rounds]
-        while self.points is not None and sum(len(y) for _, y in self.folds) > self.points:
+        while self.points is not None and (points := sum(len(y) for _, y in self.folds)) >= 0:
+            if points <= self.points and len(self.folds) <= self.points:  # rounds that held nothing out count too
+                break
             del self.folds[0]
 
     def open(self, pool: Pool, reference: Model | None) -> Record:
@@ -158,6 +169,10 @@ class Prequential:
     def __post_init__(self) -> None:
         check_cap("rounds", self.rounds)
 
+    @property
+    def holds_back(self) -> bool:
+        return False
+
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return np.arange(n), np.arange(0)
 
@@ -205,6 +220,10 @@ class Unjudged:
 
     def __post_init__(self) -> None:
         check_fraction(self.train_fraction)
+
+    @property
+    def holds_back(self) -> bool:
+        return self.train_fraction < 1 or self.split is not None
 
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return make_split(n, self.train_fraction, self.split, rng)

@@ -25,9 +25,10 @@ class Labels:
     ['ham', 'spam']
     """
 
-    def __init__(self, classes: Iterable[Hashable] | None = None) -> None:
+    def __init__(self, classes: Iterable[Hashable] | None = None, *, fixed: bool = True) -> None:
+        """Begin with `classes`; they are all there are if `fixed`, and may grow otherwise."""
         self.classes: list[Hashable] = [_plain(c) for c in classes] if classes is not None else []
-        self.fixed = classes is not None
+        self.fixed = fixed and classes is not None
         self._number = {c: i for i, c in enumerate(self.classes)}
         if len(self._number) != len(self.classes):
             raise SettingError(f"classes={self.classes!r} names a class twice")
@@ -37,16 +38,13 @@ class Labels:
 
     def number(self, y: Any) -> tuple[Array, Array]:
         """(positions of the rows that have a label, their class numbers); new classes are added."""
-        y = _flat(y)
-        if y.dtype.kind in "iubUS":
-            labelled = np.arange(len(y))
-        else:
-            labelled = np.flatnonzero(_present(y))
-            y = y[labelled]
+        y = flatten(y)
+        labelled = np.flatnonzero(_present(y))
+        y = y if len(labelled) == len(y) else y[labelled]
         if not len(labelled):
             raise LabelError("every label in this batch is missing: there is nothing to learn from")
         if y.dtype.kind == "O":
-            return labelled, np.array([self._of(value) for value in y.tolist()])
+            return labelled, np.array([self._of(_bare(value)) for value in y.tolist()])
         values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         numbers = np.empty(len(values), dtype=np.int64)
         for i in np.argsort(first, kind="stable"):
@@ -62,9 +60,7 @@ class Labels:
         return (np.array(self.classes) if plain else table)[numbers]
 
     def copy(self) -> Self:
-        twin = type(self)(self.classes)
-        twin.fixed = self.fixed
-        return twin
+        return type(self)(self.classes, fixed=self.fixed)
 
     def _of(self, label: Any) -> int:
         try:
@@ -86,16 +82,17 @@ class Labels:
         return self._number[label]
 
 
-def _flat(y: Any) -> Array:
-    """`y` as a one-dimensional array that has not turned labels into something else."""
+def flatten(y: Any) -> Array:
+    """Labels as a one-dimensional array that has not turned them into something else."""
     if hasattr(y, "detach"):
         y = y.detach().cpu().numpy()
-    if not hasattr(y, "dtype") and not isinstance(y, np.ndarray):
-        if isinstance(y, str | bytes) or not hasattr(y, "__len__"):
+    if not hasattr(y, "dtype"):
+        if isinstance(y, str | bytes | dict) or not hasattr(y, "__len__"):
             raise LabelError(f"labels came as {type(y).__name__}: pass a list or an array with one label a row")
-        values = np.empty(len(y), dtype=object)
-        values[:] = list(y) if not isinstance(y, list) else y
-        y = values
+        if not hasattr(y, "columns"):
+            values = np.empty(len(y), dtype=object)
+            values[:] = list(y)
+            y = values
     flat: Array = np.asarray(y)
     if flat.ndim != 1:
         raise LabelError(f"labels have shape {flat.shape}: one label a row is needed, so shape (n,)")
@@ -104,7 +101,18 @@ def _flat(y: Any) -> Array:
     return flat
 
 
+def labelled(y: Any) -> Array:
+    """The positions of the rows that have a label, which may be none of them.
+
+    >>> labelled(["spam", None, float("nan"), "ham"])
+    array([0, 3])
+    """
+    return np.flatnonzero(_present(flatten(y)))
+
+
 def _present(y: Array) -> Array:
+    if y.dtype.kind in "iubUS":
+        return np.ones(len(y), dtype=bool)
     if y.dtype.kind == "f":
         return ~np.isnan(y)
     if y.dtype.kind in "mM":
@@ -113,12 +121,18 @@ def _present(y: Array) -> Array:
 
 
 def _is_missing(value: Any) -> bool:
-    return value is None or type(value).__name__ in MISSING_TYPES or (isinstance(value, float) and value != value)
+    if value is None or type(value).__name__ in MISSING_TYPES:
+        return True
+    return isinstance(value, float | np.floating) and bool(np.isnan(value))
 
 
 def _plain(label: Any) -> Hashable:
-    """numpy's scalars as Python's, so that equal labels look equal and can be written to a file."""
-    plain = label.item() if isinstance(label, np.generic) else label
+    plain = _bare(label)
     if not isinstance(plain, Hashable):
         raise SettingError(f"class {label!r} is not hashable")
     return plain
+
+
+def _bare(label: Any) -> Any:
+    """numpy's scalars as Python's, so that equal labels look equal and can be written to a file."""
+    return label.item() if isinstance(label, np.generic) else label

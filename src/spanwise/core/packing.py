@@ -23,14 +23,19 @@ def pack(X: Any) -> Mapping[str, Any]:
         return {"kind": kind, "values": X.tolist() if kind == "objects" else X}
     if isinstance(X, list | tuple):
         return {"kind": "list", "values": list(X)}
-    if hasattr(X, "iloc") and hasattr(X, "columns"):
-        columns = [[name, str(X[name].dtype), pack(X[name].to_numpy())] for name in X.columns]
-        return {"kind": "frame", "columns": columns}
+    if hasattr(X, "columns"):
+        return {"kind": "frame", "columns": [[name, pack(X.iloc[:, i])] for i, name in enumerate(X.columns)]}
+    if hasattr(X, "cat"):
+        codes, categories = X.cat.codes.to_numpy(), X.cat.categories.to_numpy()
+        return {"kind": "categories", "codes": codes, "values": pack(categories), "ordered": bool(X.cat.ordered)}
+    if hasattr(X, "iloc"):
+        return {"kind": "series", "dtype": str(X.dtype), "values": pack(X.to_numpy())}
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         return {"kind": "sparse", "class": kind, "shape": list(X.shape), "parts": [X.data, X.indices, X.indptr]}
     if hasattr(X, "detach"):
-        return {"kind": "tensor", "values": X.detach().cpu().numpy()}
+        exact = X.detach().cpu().float() if X.dtype.itemsize < 4 and X.is_floating_point() else X.detach().cpu()
+        return {"kind": "tensor", "dtype": str(X.dtype).removeprefix("torch."), "values": exact.numpy()}
     raise SnapshotError(f"hold-out rows of type {kind} cannot be written to a snapshot: use arrays, frames or lists")
 
 
@@ -45,18 +50,27 @@ def unpack(packed: Mapping[str, Any]) -> Any:
         return values
     if kind in ("array", "list"):
         return packed["values"]
-    if kind == "frame":
-        pandas = _library("pandas")
-        return pandas.DataFrame(
-            {name: pandas.Series(unpack(values), dtype=dtype) for name, dtype, values in packed["columns"]}
-        )
+    if kind in ("frame", "series", "categories"):
+        return _unpack_pandas(packed, _library("pandas"))
     if kind == "sparse":
         sparse = _library("scipy.sparse")
         make = sparse.csr_array if packed["class"].endswith("array") else sparse.csr_matrix
         return make(tuple(packed["parts"]), shape=tuple(packed["shape"]))
     if kind == "tensor":
-        return _library("torch").from_numpy(np.array(packed["values"]))
+        torch = _library("torch")
+        return torch.from_numpy(np.array(packed["values"])).to(getattr(torch, packed["dtype"]))
     raise SnapshotError(f"this snapshot holds rows of an unknown kind, {kind!r}")
+
+
+def _unpack_pandas(packed: Mapping[str, Any], pandas: Any) -> Any:
+    if packed["kind"] == "series":
+        return pandas.Series(unpack(packed["values"]), dtype=packed["dtype"])
+    if packed["kind"] == "categories":
+        categories = unpack(packed["values"])
+        return pandas.Series(pandas.Categorical.from_codes(packed["codes"], categories, packed["ordered"]))
+    frame = pandas.concat([unpack(column) for _, column in packed["columns"]], axis=1)
+    frame.columns = [name for name, _ in packed["columns"]]
+    return frame
 
 
 def _library(name: str) -> Any:

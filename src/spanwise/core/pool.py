@@ -9,7 +9,7 @@ import numpy as np
 from spanwise.core import rows
 from spanwise.core.loop import engine_for
 from spanwise.core.spans import Span
-from spanwise.errors import LearnerError
+from spanwise.errors import LearnerError, SettingError
 from spanwise.learner import Array, Learner
 
 
@@ -29,6 +29,8 @@ class Pool:
     """Instances by span, in the order of the cover, run by the learner's engine or a loop."""
 
     def __init__(self, learner: Learner, seed: int) -> None:
+        if seed < 0:
+            raise SettingError(f"seed={seed}: a seed is a whole number that is not negative")
         self.engine = engine_for(learner)
         self.seed = seed
         self.classes = 0
@@ -107,6 +109,10 @@ def complete(logits: Array, n: int, classes: int, span: Span) -> Array:
         raise LearnerError(
             f"the instance started at round {span.start} answered logits of shape {logits.shape}; expected "
             f"({n}, k) with k at most {classes}, the classes known. If its width is fixed, pass classes=[...]."
+        )
+    if logits.dtype.kind not in "fiub":
+        raise LearnerError(
+            f"the instance started at round {span.start} answered logits of dtype {logits.dtype}: numbers are needed"
         )
     if not np.isfinite(logits).all():
         row, column = np.argwhere(~np.isfinite(logits))[0]

@@ -130,10 +130,11 @@ def refine_accuracy(
         delta: probability of failure allowed, in (0, 1).
         scale, c1, c2: the constants of the test as printed.
     """
-    if len(correct) != len(total) or any(not 0 <= c <= n for c, n in zip(correct, total, strict=False)):
+    whole = all(int(count) == count for count in (*correct, *total))
+    if len(correct) != len(total) or not whole or any(not 0 <= c <= n for c, n in zip(correct, total, strict=True)):
         raise DataError(
-            f"correct={list(correct)!r} and total={list(total)!r} must be as long as each other, "
-            "with 0 <= correct <= total in every round"
+            f"correct={list(correct)!r} and total={list(total)!r} must be whole numbers, as many of the one as of "
+            "the other, with 0 <= correct <= total in every round"
         )
     tally = Tally([Count(n, c, 0, 0) for c, n in zip(reversed(correct), reversed(total), strict=True)])
     estimate = Doubling(delta, horizon, scale, c1, c2).estimate(tally, None, len(correct))

@@ -37,13 +37,12 @@ def count(X: Any) -> int:
     shape = getattr(X, "shape", None)
     if shape:
         return int(shape[0])
-    try:
+    if hasattr(X, "__len__") and shape is None and not isinstance(X, str | bytes):
         return len(X)
-    except TypeError:
-        raise FeatureError(
-            f"features of type {type(X).__name__} have no rows to count: pass an array, a DataFrame, "
-            "a sparse matrix, a tensor, a list, or a dict of such columns"
-        ) from None
+    raise FeatureError(
+        f"features of type {type(X).__name__} have no rows to count: pass an array, a DataFrame, "
+        "a sparse matrix, a tensor, a list, or a dict of such columns"
+    )
 
 
 def take(X: Any, positions: Array) -> Any:
@@ -118,7 +117,7 @@ def check_finite(X: Any) -> None:
         _refuse(_first_bad(X), "the features")
 
 
-def _refuse(bad: tuple[int, ...] | None, where: str) -> None:
+def _refuse(bad: tuple[int | str, ...] | None, where: str) -> None:
     if bad is not None:
         at = f"row {bad[0]}" + "".join(f", column {i}" for i in bad[1:])
         raise FeatureError(
@@ -127,7 +126,7 @@ def _refuse(bad: tuple[int, ...] | None, where: str) -> None:
         )
 
 
-def _first_bad(X: Any) -> tuple[int, ...] | None:
+def _first_bad(X: Any) -> tuple[int | str, ...] | None:
     if _is_sparse(X):
         X = X.tocoo()
         bad = np.flatnonzero(~np.isfinite(X.data))
@@ -135,40 +134,37 @@ def _first_bad(X: Any) -> tuple[int, ...] | None:
     if _is_tensor(X):
         X = sys.modules["torch"].isfinite(X).logical_not().nonzero()
         return tuple(X[0].tolist()) if len(X) else None
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict):
+        places = [(i, name) for i, row in enumerate(X) for name, value in row.items() if not _is_fine(value)]
+        return places[0] if places else None
     values = _numbers(X)
     if values.dtype.kind not in "fc" or np.isfinite(values).all():
         return None
     return tuple(int(i) for i in np.argwhere(~np.isfinite(values))[0])
 
 
+def _is_fine(value: Any) -> bool:
+    return not isinstance(value, float | np.floating) or bool(np.isfinite(value))
+
+
 def _numbers(X: Any) -> Array:
-    """The numeric part of `X`, positions kept; an empty array where there is none."""
+    """The numbers in `X` at their places, and something finite at all others."""
+    if hasattr(X, "columns"):
+        return np.column_stack([_column(X.iloc[:, i]) for i in range(X.shape[1])])
     if hasattr(X, "iloc"):
-        if hasattr(X, "columns"):
-            numeric = [kind.kind if isinstance(kind, np.dtype) else "" for kind in X.dtypes]
-            values = np.zeros(X.shape)
-            for column, kind in enumerate(numeric):
-                if kind in "fc" and kind:
-                    values[:, column] = X.iloc[:, column].to_numpy()
-            return values
-        return np.asarray(X)
-    if isinstance(X, list | tuple):
-        if len(X) and isinstance(X[0], dict):
-            names = list(X[0])
-            return np.array([[_number(row.get(name, 0.0)) for name in names] for row in X])
-        return _array_of(X)
-    return np.asarray(X)
-
-
-def _array_of(X: Sequence[Any]) -> Array:
+        return _column(X)
     try:
         return np.asarray(X)
     except ValueError:
         raise FeatureError("the rows differ in length: every row needs the same features") from None
 
 
-def _number(value: Any) -> float:
-    return float(value) if isinstance(value, float | int) else 0.0
+def _column(series: Any) -> Array:
+    """A pandas column as floats if it holds numbers, pandas' NA among them; else zeros."""
+    kind = getattr(series.dtype, "kind", "O")
+    if kind == "f" or (kind in "iu" and not isinstance(series.dtype, np.dtype)):
+        return np.asarray(series.to_numpy(dtype=float, na_value=np.nan))
+    return np.zeros(len(series))
 
 
 def _names_differ(seen: tuple[str, ...], now: tuple[str, ...]) -> str:

@@ -18,11 +18,11 @@ from spanwise import snapshot
 from spanwise.core import rows
 from spanwise.core.choice import Model, answers
 from spanwise.core.evidence import Evidence
-from spanwise.core.labels import Labels
+from spanwise.core.labels import Labels, flatten
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.report import RoundReport
 from spanwise.core.split import YOUR_OWN, Split
-from spanwise.errors import BrokenModelError, DataError, NotLearnedError, SnapshotError
+from spanwise.errors import BrokenModelError, DataError, SnapshotError
 from spanwise.learner import Array, Learner, adapt
 
 
@@ -102,14 +102,18 @@ class Scheme:
         return list(self._live.labels.classes)
 
     def predict(self, X: Any) -> Array:
-        """A label for every row."""
+        """A label for every row; None for all of them while no class is known."""
         live, said = self._ask(X)
+        if not len(live.labels):
+            return np.full(said.n, None)
         with self._steady():
             return live.labels.names(answers(live.method.current, said))
 
     def predict_proba(self, X: Any) -> Array:
         """A probability for every row and class, columns in the order of `classes`."""
         live, said = self._ask(X)
+        if not len(live.labels):
+            return np.zeros((said.n, 0))
         with self._steady():
             return live.method.current.proba(said)
 
@@ -120,8 +124,9 @@ class Scheme:
             live = self._whole()
             n = self._check(X, live, learning=True)
             labels, layout = live.labels.copy(), rows.layout(X)
-            if rows.count(y) != n:
-                raise DataError(f"{n} rows of features but {rows.count(y)} labels: they must be as many")
+            y = flatten(y)
+            if len(y) != n:
+                raise DataError(f"{n} rows of features but {len(y)} labels: they must be as many")
             labelled, numbers = labels.number(y)
             method = live.method.copy() if self.transactional else live.method
             method.pool.classes = len(labels)
@@ -177,8 +182,7 @@ class Scheme:
             if split is None:
                 raise SnapshotError(f"{folder} was saved with a split of your own: pass split= again")
             method.evidence.split = split  # type: ignore[attr-defined]
-        labels = Labels(saved["classes"])
-        labels.fixed = saved["classes_fixed"]
+        labels = Labels(saved["classes"], fixed=saved["classes_fixed"])
         method.learner = adapt(learner)
         method.pool = Pool(method.learner, saved["seed"])
         method.pool.classes = len(labels)
@@ -192,8 +196,6 @@ class Scheme:
         with self._steady():
             live = self._whole()
             self._check(X, live, learning=False)
-            if not len(live.labels):
-                raise NotLearnedError("no class is known yet: call learn first, or pass classes=[...]")
             return live, live.method.scores(X)
 
     def _check(self, X: Any, live: Live, *, learning: bool) -> int:

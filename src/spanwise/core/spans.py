@@ -65,7 +65,7 @@ def power_of_two(n: int) -> int:
 
 @dataclass(frozen=True)
 class MRI(Cover):
-    """Multi-resolution instances, merged by start: at most 2 log2 t alive, and no horizon.
+    """Multi-resolution instances, merged by start: at most 2 ceil(log2 t) alive, and no horizon.
 
     >>> MRI().starts(9)
     [1, 3, 5, 6, 7, 8, 9]

@@ -1,0 +1,112 @@
+"""`spanwise demo`: a learner that goes stale, and what each scheme does about it."""
+
+import json
+import os
+import platform
+import sys
+from dataclasses import asdict
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from spanwise import catalog
+from spanwise.core.awe import AWE
+from spanwise.core.evidence import Prequential
+from spanwise.core.scheme import Scheme
+from spanwise.core.spans import MRI
+from spanwise.errors import MissingExtraError
+from spanwise.evaluate import Evaluation, compare
+from spanwise.report.story import stretches
+from spanwise.report.table import HEADER, cells, markdown
+from spanwise.schemes.plain import PlainEnsemble
+
+SCHEMES = ("awe", "vote", "saol", "cbce", "single-resolution")
+TOLD = "awe-prequential"
+
+
+@click.command()
+@click.option("--out", default="demo", show_default=True, type=click.Path(file_okay=False), help="Folder to write to.")
+@click.option(
+    "--learner", default="averaged-linear", show_default=True, type=click.Choice(list(catalog.LEARNERS)), help="Whom."
+)
+@click.option("--rounds", default=300, show_default=True, type=click.IntRange(2), help="Rounds to play.")
+@click.option("--seed", default=0, show_default=True, help="One seed makes the run repeatable.")
+def demo(out: str, learner: str, rounds: int, seed: int) -> None:
+    """Handwritten digits whose angle jumps four times: a learner goes stale, schemes choose its span.
+
+    Prints a table of schemes against the plain learner and an ensemble of plain learners, says which
+    span was chosen when, and writes one picture, every round and the table to a folder.
+
+    \b
+    Example:  spanwise demo --rounds 120 --out demo
+    """
+    stream = catalog.find(catalog.STREAMS, "digits")(rounds=rounds, seed=seed)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "rounds.jsonl").unlink(missing_ok=True)
+    evaluation = play(learner, stream, seed, folder / "rounds.jsonl")
+    console = Console()
+    print_table(evaluation, console)
+    console.print(f"\nWhich span {TOLD} chose when (the angle jumps at rounds {evaluation.shifts}):", highlight=False)
+    for line in stretches(evaluation, TOLD):
+        console.print(f"  {line}", highlight=False)
+    write(evaluation, folder, {"learner": learner, "rounds": rounds, "rows": stream.size, "seed": seed})
+    console.print(f"\nWritten: {', '.join(str(folder / name) for name in sorted(os.listdir(folder)))}", highlight=False)
+
+
+def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
+    """All schemes side by side, with a progress bar where somebody can see it."""
+    size = round(sum(len(MRI().starts(t)) for t in range(1, len(stream) + 1)) / len(stream))
+    columns = (TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(file=sys.stderr), disable=not sys.stderr.isatty()) as bar:
+        task = bar.add_task("rounds", total=len(stream))
+        schemes = {
+            "plain-ensemble": lambda one, seed: PlainEnsemble(one, copies=size, seed=seed),
+            **{name: _maker(name) for name in SCHEMES},
+            TOLD: lambda one, seed: AWE(one, seed=seed, evidence=Prequential()),
+        }
+        return compare(
+            catalog.learner(learner),
+            stream,
+            schemes,
+            seed=seed,
+            record=record,
+            progress=lambda t: bar.update(task, completed=t),
+        )
+
+
+def _maker(name: str) -> Any:
+    def make(learner: object, seed: int) -> Scheme:
+        return catalog.scheme(name, learner, seed=seed)
+
+    return make
+
+
+def print_table(evaluation: Evaluation, console: Console) -> None:
+    table = Table(*HEADER)
+    for column in table.columns[1:]:
+        column.justify = "right"
+    for row in cells(evaluation.summary()):
+        table.add_row(*row)
+    console.print(table)
+
+
+def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> None:
+    """The table, what it was made with, and the picture where matplotlib is there."""
+    summary = evaluation.summary()
+    versions = {"python": platform.python_version(), **{name: version(name) for name in ("numpy", "scikit-learn")}}
+    machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
+    table = {"settings": settings, "machine": machine, "versions": versions, "rows": [asdict(row) for row in summary]}
+    (folder / "table.json").write_text(json.dumps(table, indent=1) + "\n")
+    (folder / "table.md").write_text(markdown(summary))
+    try:
+        from spanwise.report.picture import draw
+    except MissingExtraError as error:
+        click.echo(f"no picture: {error}", err=True)
+        return
+    draw(evaluation, folder / "demo.png", schemes=["plain", "plain-ensemble", "awe", TOLD], spans_of=TOLD)

@@ -1,0 +1,8 @@
+"""Framework 1 as a loop: predict, be scored, learn; and what came of it."""
+
+from spanwise.evaluate.compare import compare
+from spanwise.evaluate.protocol import evaluate
+from spanwise.evaluate.record import Row, read
+from spanwise.evaluate.summary import Evaluation, Summary
+
+__all__ = ["Evaluation", "Row", "Summary", "compare", "evaluate", "read"]

@@ -1,0 +1,61 @@
+"""Would choosing its span have helped this learner? Schemes beside the plain learner, on one stream."""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from spanwise.core.evidence import HoldOut
+from spanwise.core.scheme import Scheme
+from spanwise.errors import SettingError
+from spanwise.evaluate.protocol import evaluate
+from spanwise.evaluate.summary import PLAIN, SAME_FOLD, Evaluation
+from spanwise.schemes.plain import Plain
+
+
+def compare(
+    learner: object,
+    stream: Iterable[Any],
+    schemes: Mapping[str, Callable[[object, int], Scheme]],
+    *,
+    seed: int = 0,
+    record: str | os.PathLike[str] | None = None,
+    progress: Callable[[int], None] | None = None,
+) -> Evaluation:
+    """Evaluate schemes around one learner, with the plain learner added to count gains against.
+
+    Where a scheme holds rows back, the plain learner on the same training folds is added too.
+
+    >>> from spanwise.adapters.functions import majority_class
+    >>> from spanwise.core.awe import AWE
+    >>> from spanwise.streams import Abrupt
+    >>> stream = Abrupt(rounds=3, size=20)
+    >>> compare(majority_class(), stream, {"awe": lambda learner, seed: AWE(learner, seed=seed)}).schemes
+    ['plain', 'plain-same-fold', 'awe']
+
+    Args:
+        learner: what every scheme is put around.
+        stream: batches, or pairs `X, y`.
+        schemes: (learner, seed) -> scheme, by name.
+        seed: one seed makes the run repeatable.
+        record, progress: as for `evaluate`.
+    """
+    made = {name: make(learner, seed) for name, make in schemes.items()}
+    baselines: dict[str, Scheme] = {PLAIN: Plain(learner, seed=seed)}
+    folds = held_back(made)
+    if folds is not None:
+        baselines[SAME_FOLD] = Plain(learner, train_fraction=1 - folds.fraction, split=folds.split, seed=seed)
+    return evaluate({**baselines, **made}, stream, record=record, progress=progress)
+
+
+def held_back(schemes: Mapping[str, Scheme]) -> HoldOut | None:
+    """How the schemes that hold rows back do it, which must be one way, as one baseline stands for all."""
+    found = {name: scheme.method.evidence for name, scheme in schemes.items()}
+    ways = {name: evidence for name, evidence in found.items() if isinstance(evidence, HoldOut)}
+    first = next(iter(ways.values()), None)
+    if first and any((way.fraction, way.split) != (first.fraction, first.split) for way in ways.values()):
+        held = ", ".join(f"{name} {way.fraction:.3g}" for name, way in ways.items())
+        raise SettingError(
+            f"these schemes hold back different rows ({held}), so no plain learner trains on the same ones as all "
+            "of them: give them the same fraction and split, or compare them one at a time"
+        )
+    return first

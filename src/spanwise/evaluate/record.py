@@ -1,0 +1,129 @@
+"""One JSON line a round and scheme, written as the evaluation goes.
+
+A line counts once its line break is on the file, so a run that was killed leaves a record that can be
+read up to the round it died in.
+"""
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from spanwise.core.report import RoundReport
+from spanwise.errors import DataError, SettingError
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one scheme did in one round.
+
+    Attributes:
+        round: of the stream, from 1.
+        scheme: its name in the evaluation.
+        n: rows that had a label.
+        skipped: no row had one, so nobody was asked and nobody learned.
+        shift: the stream says that the distribution jumped here.
+        holds_back: the scheme does not train on all rows.
+        accuracy, balanced_accuracy, macro_f1, log_loss: None in the first round, where nothing had trained.
+        regret: accuracy of the round's best classifier minus ours, where the stream knows it.
+        chosen, span, starts, estimates, windows, weights: as in `RoundReport`, so of who predicts next.
+        seconds: spent predicting and learning.
+    """
+
+    round: int
+    scheme: str
+    n: int = 0
+    skipped: bool = False
+    shift: bool = False
+    holds_back: bool = False
+    accuracy: float | None = None
+    balanced_accuracy: float | None = None
+    macro_f1: float | None = None
+    log_loss: float | None = None
+    regret: float | None = None
+    chosen: int | str | None = None
+    span: int | None = None
+    starts: tuple[int, ...] = ()
+    estimates: Mapping[int, float] = field(default_factory=dict)
+    windows: Mapping[int, int] = field(default_factory=dict)
+    weights: Mapping[int, float] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def line(self) -> str:
+        """As one line of JSON."""
+        return json.dumps(asdict(self)) + "\n"
+
+    @classmethod
+    def of(cls, line: str | bytes) -> Self:
+        """The row whose `line()` this was."""
+        values = json.loads(line)
+        values["starts"] = tuple(values["starts"])
+        for name in ("estimates", "windows", "weights"):
+            values[name] = {int(start): value for start, value in values[name].items()}
+        return cls(**values)
+
+
+def reported(report: RoundReport) -> dict[str, Any]:
+    """What a row takes over from a report, as Python's own numbers."""
+    return {
+        "chosen": report.chosen if isinstance(report.chosen, str) else int(report.chosen),
+        "span": report.span if report.span is None else int(report.span),
+        "starts": tuple(int(start) for start in report.starts),
+        "estimates": {int(start): float(accuracy) for start, accuracy in report.estimates.items()},
+        "windows": {int(start): int(rounds) for start, rounds in report.windows.items()},
+        "weights": {int(start): float(weight) for start, weight in report.weights.items()},
+    }
+
+
+class Record:
+    """A file that rows are appended to; use it in a `with`. Without a path, nothing is written.
+
+    What is there already is kept, so that one file can collect several evaluations of one stream;
+    a torn last line is cut off.
+    """
+
+    def __init__(self, path: str | os.PathLike[str] | None, schemes: Iterable[str]) -> None:
+        self._file = None
+        if path is None:
+            return
+        path = Path(path)
+        if path.exists():
+            again = sorted({row.scheme for row in read(path)} & set(schemes))
+            if again:
+                raise SettingError(
+                    f"{path} already holds a record of {', '.join(again)}: choose another file, or remove this one"
+                )
+            os.truncate(path, len(_whole(path.read_bytes())))
+        self._file = path.open("a", encoding="utf-8")
+
+    def write(self, row: Row) -> None:
+        if self._file is not None:
+            self._file.write(row.line())
+            self._file.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def read(path: str | os.PathLike[str]) -> list[Row]:
+    """The rows of a record, in the order they were written, without a last line that is torn."""
+    rows = []
+    for number, line in enumerate(_whole(Path(path).read_bytes()).splitlines(), start=1):
+        try:
+            rows.append(Row.of(line))
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise DataError(
+                f"{path}, line {number} is no row of a record: it was altered, or another program wrote this file"
+            ) from None
+    return rows
+
+
+def _whole(data: bytes) -> bytes:
+    """Up to and with the last line break."""
+    return data[: data.rfind(b"\n") + 1]

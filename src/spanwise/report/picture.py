@@ -1,0 +1,75 @@
+"""One picture of an evaluation: accuracy over time, chosen span over time, true shifts marked."""
+
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spanwise.errors import MissingExtraError
+from spanwise.evaluate.summary import Evaluation
+from spanwise.learner import Array
+from spanwise.report.story import mean_span
+
+try:
+    from matplotlib.figure import Figure
+except ImportError as error:
+    raise MissingExtraError("matplotlib", "report") from error
+
+SMOOTH = 9
+"""Rounds that a point of the accuracy curve averages over."""
+
+
+def draw(evaluation: Evaluation, path: str | os.PathLike[str], *, schemes: Sequence[str], spans_of: str) -> None:
+    """Write the picture to `path`, as PNG or whatever its ending says.
+
+    Args:
+        evaluation: what to draw.
+        path: where to.
+        schemes: whose accuracy to draw.
+        spans_of: whose chosen span to draw.
+    """
+    figure = Figure(figsize=(10, 6.2), layout="constrained")
+    accuracy, spans = figure.subplots(2, 1, sharex=True, height_ratios=(3, 2))
+    for name in schemes:
+        _draw_accuracy(accuracy, evaluation, name)
+    _draw_spans(spans, evaluation, spans_of)
+    for axes in (accuracy, spans):
+        for shift in evaluation.shifts:
+            axes.axvline(shift, color="0.6", linestyle="--", linewidth=1, zorder=0)
+        axes.spines[["top", "right"]].set_visible(False)
+    accuracy.set_ylabel(f"accuracy, mean of {SMOOTH} rounds")
+    accuracy.legend(loc="lower left", ncols=2, frameon=False)
+    accuracy.set_title("Dashed lines: the distribution shifts", fontsize=10, color="0.35")
+    spans.set_ylabel("rounds of history")
+    spans.set_xlabel("round")
+    figure.savefig(path, dpi=130)
+
+
+def _draw_accuracy(axes: Any, evaluation: Evaluation, name: str) -> None:
+    values = evaluation.accuracy_of(name)
+    rounds = [row.round for row in evaluation.rows if row.scheme == name and row.accuracy is not None]
+    plain = {"plain": "0.25", "plain-ensemble": "0.6"}.get(name)
+    axes.plot(rounds, smooth(values), label=f"{name} ({100 * values.mean():.1f} %)", color=plain, linewidth=1.6)
+
+
+def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
+    rows = [row for row in evaluation.rows if row.scheme == name and row.chosen is not None]
+    single = [(row.round + 1, row.span) for row in rows if row.span is not None]
+    mixed = [(row.round + 1, mean_span(row)) for row in rows if row.span is None]
+    for points, label, marker in ((single, "one instance", "o"), (mixed, "ensemble, weighted mean", "_")):
+        if points:
+            axes.plot(*zip(*points, strict=True), marker, markersize=3.5, label=f"{name}: {label}")
+    axes.legend(loc="upper left", frameon=False)
+
+
+def smooth(values: Array) -> Array:
+    """The mean of each value and up to `SMOOTH` - 1 before it.
+
+    >>> smooth(np.array([1.0, 0.0])).tolist()
+    [1.0, 0.5]
+    """
+    sums = np.concatenate([[0.0], np.cumsum(values)])
+    end = np.arange(1, len(values) + 1)
+    begin = np.maximum(0, end - SMOOTH)
+    return np.asarray((sums[end] - sums[begin]) / (end - begin))

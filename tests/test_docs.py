@@ -1,0 +1,83 @@
+"""What the pages show is what happens: every Python block of the docs and of the README is run.
+
+The blocks of a page are run in order and share their names, as a reader would type them. A block
+fenced as `python no-run` is only shown.
+"""
+
+import re
+from pathlib import Path
+from runpy import run_path
+
+import markdown
+import pytest
+import yaml
+
+import spanwise
+
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
+PAGES = sorted(DOCS.rglob("*.md"))
+WITH_CODE = [ROOT / "README.md", *PAGES]
+FENCE = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+SHOWN = re.compile(r"^::: (\S+)", re.MULTILINE)
+
+
+def blocks(page: Path) -> list[tuple[int, str]]:
+    """(line of the first statement, source) of each block that runs."""
+    text = page.read_text(encoding="utf-8")
+    return [(text.count("\n", 0, found.start(1)) + 1, found.group(1)) for found in FENCE.finditer(text)]
+
+
+@pytest.mark.parametrize("page", [p for p in WITH_CODE if blocks(p)], ids=lambda p: str(p.relative_to(ROOT)))
+def test_every_python_block_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for line, source in blocks(page):
+        exec(compile("\n" * (line - 1) + source, str(page), "exec"), names)
+
+
+def test_every_page_is_in_the_nav():
+    nav = yaml.load((ROOT / "mkdocs.yml").read_text(encoding="utf-8"), Loader=yaml.BaseLoader)["nav"]
+    assert sorted(_leaves(nav)) == sorted(page.relative_to(DOCS).as_posix() for page in PAGES)
+
+
+def test_the_reference_shows_every_public_name():
+    shown = set(SHOWN.findall((DOCS / "reference.md").read_text(encoding="utf-8")))
+    public = [(name, getattr(spanwise, name)) for name in spanwise.__all__ if not name.startswith("__")]
+    homes = {name: getattr(thing, "__module__", f"spanwise.{name}") for name, thing in public}
+    hidden = [name for name, home in homes.items() if not {home, f"{home}.{name}", f"spanwise.{name}"} & shown]
+    assert not hidden, f"add to docs/reference.md: {hidden}"
+
+
+@pytest.mark.parametrize(
+    ("text", "display"), [("with $n < 2^k$ points", "inline"), ("so\n\n$$\\sqrt{\\log(T/\\delta)/n}$$\n", "block")]
+)
+def test_formulas_are_drawn_without_a_script(text, display):
+    marked = markdown.markdown(
+        text,
+        extensions=["pymdownx.arithmatex"],
+        extension_configs={"pymdownx.arithmatex": {"generic": True}},
+    )
+    drawn = run_path(str(DOCS / "hooks" / "formulas.py"))["on_page_content"](marked)
+    assert re.search(f'<math [^>]*display="{display}"', drawn)
+    assert "arithmatex" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("tag", "remote"),
+    [
+        ('<script src="https://host/a.js"></script>', True),
+        ('<link rel="stylesheet" href="//host/a.css">', True),
+        ('<img alt="plot" src="plot.png">', False),
+        ('<a href="https://host">read on</a>', False),
+    ],
+)
+def test_what_would_be_fetched_is_told_from_what_would_not(tag, remote):
+    assert bool(run_path(str(DOCS / "hooks" / "offline.py"))["REMOTE"].search(tag)) == remote
+
+
+def _leaves(nav: object) -> list[str]:
+    if isinstance(nav, str):
+        return [nav]
+    parts = nav.values() if isinstance(nav, dict) else nav
+    return [leaf for part in parts for leaf in _leaves(part)]
