@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from spanwise import catalog
+from spanwise._version import __version__
 from spanwise.core.awe import AWE
 from spanwise.core.evidence import Prequential
 from spanwise.core.scheme import Scheme
@@ -34,10 +36,10 @@ TOLD = "awe-prequential"
 @click.option(
     "--learner", default="averaged-linear", show_default=True, type=click.Choice(list(catalog.LEARNERS)), help="Whom."
 )
-@click.option("--rounds", default=300, show_default=True, type=click.IntRange(2), help="Rounds to play.")
+@click.option("--rounds", default=200, show_default=True, type=click.IntRange(2), help="Rounds to play.")
 @click.option("--seed", default=0, show_default=True, help="One seed makes the run repeatable.")
 def demo(out: str, learner: str, rounds: int, seed: int) -> None:
-    """Handwritten digits whose angle jumps four times: a learner goes stale, schemes choose its span.
+    """Handwritten digits whose angle jumps now and then: a learner goes stale, schemes choose its span.
 
     Prints a table of schemes against the plain learner and an ensemble of plain learners, says which
     span was chosen when, and writes one picture, every round and the table to a folder.
@@ -52,11 +54,11 @@ def demo(out: str, learner: str, rounds: int, seed: int) -> None:
     evaluation = play(learner, stream, seed, folder / "rounds.jsonl")
     console = Console()
     print_table(evaluation, console)
-    console.print(f"\nWhich span {TOLD} chose when (the angle jumps at rounds {evaluation.shifts}):", highlight=False)
+    console.print(f"\nWhich span {TOLD} chose when; the angle jumps at rounds {evaluation.shifts}:", highlight=False)
     for line in stretches(evaluation, TOLD):
-        console.print(f"  {line}", highlight=False)
+        console.print(f"  {line}", highlight=False, soft_wrap=True)
     write(evaluation, folder, {"learner": learner, "rounds": rounds, "rows": stream.size, "seed": seed})
-    console.print(f"\nWritten: {', '.join(str(folder / name) for name in sorted(os.listdir(folder)))}", highlight=False)
+    console.print(f"\nA picture, the table and every round are in {folder}", highlight=False, soft_wrap=True)
 
 
 def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
@@ -88,9 +90,9 @@ def _maker(name: str) -> Any:
 
 
 def print_table(evaluation: Evaluation, console: Console) -> None:
-    table = Table(*HEADER)
-    for column in table.columns[1:]:
-        column.justify = "right"
+    table = Table(box=SIMPLE_HEAD)
+    for i, name in enumerate(HEADER):
+        table.add_column(name, justify="right" if i else "left", no_wrap=True)
     for row in cells(evaluation.summary()):
         table.add_row(*row)
     console.print(table)
@@ -99,7 +101,8 @@ def print_table(evaluation: Evaluation, console: Console) -> None:
 def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> None:
     """The table, what it was made with, and the picture where matplotlib is there."""
     summary = evaluation.summary()
-    versions = {"python": platform.python_version(), **{name: version(name) for name in ("numpy", "scikit-learn")}}
+    versions = {"spanwise": __version__, "python": platform.python_version()}
+    versions |= {name: version(name) for name in ("numpy", "scikit-learn")}
     machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
     table = {"settings": settings, "machine": machine, "versions": versions, "rows": [asdict(row) for row in summary]}
     (folder / "table.json").write_text(json.dumps(table, indent=1) + "\n")

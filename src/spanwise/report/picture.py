@@ -38,11 +38,10 @@ def draw(evaluation: Evaluation, path: str | os.PathLike[str], *, schemes: Seque
         for shift in evaluation.shifts:
             axes.axvline(shift, color="0.6", linestyle="--", linewidth=1, zorder=0)
         axes.spines[["top", "right"]].set_visible(False)
-    accuracy.set_ylabel(f"accuracy, mean of {SMOOTH} rounds")
-    accuracy.legend(loc="lower left", ncols=2, frameon=False)
-    accuracy.set_title("Dashed lines: the distribution shifts", fontsize=10, color="0.35")
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=4, frameon=False, borderaxespad=0)
+    accuracy.set_ylabel(f"accuracy, last {SMOOTH} rounds")
     spans.set_ylabel("rounds of history")
-    spans.set_xlabel("round")
+    spans.set_xlabel("round; dashed lines: the distribution shifts")
     figure.savefig(path, dpi=130)
 
 
@@ -57,10 +56,9 @@ def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
     rows = [row for row in evaluation.rows if row.scheme == name and row.chosen is not None]
     single = [(row.round + 1, row.span) for row in rows if row.span is not None]
     mixed = [(row.round + 1, mean_span(row)) for row in rows if row.span is None]
-    for points, label, marker in ((single, "one instance", "o"), (mixed, "ensemble, weighted mean", "_")):
+    for points, label, marker in ((single, "one instance", "o"), (mixed, "ensemble (weighted mean)", "x")):
         if points:
             axes.plot(*zip(*points, strict=True), marker, markersize=3.5, label=f"{name}: {label}")
-    axes.legend(loc="upper left", frameon=False)
 
 
 def smooth(values: Array) -> Array:

@@ -1,10 +1,14 @@
-"""The table of an evaluation: every scheme beside the plain learner and the plain ensemble."""
+"""The table of an evaluation: every scheme beside the plain learner and the plain ensemble.
+
+Gains are in points of accuracy, against the plain learner on all data and, beside it, against the
+plain learner on the rows that the scheme itself trains on.
+"""
 
 from collections.abc import Sequence
 
 from spanwise.evaluate.summary import Summary
 
-HEADER = ("scheme", "accuracy %", "gain", "gain, same fold", "win/draw/lose", "log-loss", "seconds")
+HEADER = ("scheme", "accuracy %", "gain", "same fold", "win/draw/lose", "seconds")
 
 
 def cells(summary: Sequence[Summary]) -> list[tuple[str, ...]]:
@@ -16,7 +20,6 @@ def cells(summary: Sequence[Summary]) -> list[tuple[str, ...]]:
             _figure(row.gain, "{:+.2f}"),
             _figure(row.gain_same_fold, "{:+.2f}"),
             "" if row.wins is None else f"{row.wins}/{row.draws}/{row.losses}",
-            _figure(row.log_loss, "{:.3f}"),
             f"{row.seconds:.1f}",
         )
         for row in summary
