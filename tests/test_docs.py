@@ -4,6 +4,7 @@ The blocks of a page are run in order and share their names, as a reader would t
 fenced as `python no-run` is only shown.
 """
 
+import json
 import re
 from pathlib import Path
 from runpy import run_path
@@ -81,3 +82,17 @@ def _leaves(nav: object) -> list[str]:
         return [nav]
     parts = nav.values() if isinstance(nav, dict) else nav
     return [leaf for part in parts for leaf in _leaves(part)]
+
+
+def test_the_readmes_table_is_the_one_the_demo_wrote():
+    table = (ROOT / "results" / "demo" / "table.md").read_text(encoding="utf-8")
+    assert table.strip() in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_readmes_cost_is_the_one_the_benchmark_wrote():
+    rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
+    cost = {row["benchmark"]: row for row in rows}
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"{100 * cost['what_the_scheme_adds']['added']:.0f} %" in readme
+    assert f"{cost['rounds_to_100_000']['alive_at_the_end']} instances" in readme
+    assert f"{cost['rounds_to_100_000']['kilobytes_kept']['100000'] / 1000:.1f} MB" in readme

@@ -90,7 +90,7 @@ def _maker(name: str) -> Any:
 
 
 def print_table(evaluation: Evaluation, console: Console) -> None:
-    table = Table(box=SIMPLE_HEAD)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     for i, name in enumerate(HEADER):
         table.add_column(name, justify="right" if i else "left", no_wrap=True)
     for row in cells(evaluation.summary()):
