@@ -36,7 +36,7 @@ contracts: $(DEV) ## imports go one way
 	$(BIN)/lint-imports
 
 docs: $(DEV) ## build the pages into site/
-	$(BIN)/mkdocs build --strict  # never with --quiet: it drops the warnings that --strict counts
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict  # never with --quiet: it drops the warnings that --strict counts
 
 bench: $(DEV) ## counts asserted, times recorded
 	$(BIN)/pytest benchmarks --benchmark-enable
@@ -49,7 +49,7 @@ format: $(DEV) ## let ruff put style and format right
 	$(BIN)/ruff format
 
 clean: ## remove what the other targets made, .venv included
-	rm -rf $(VENV) site build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
+	rm -rf $(VENV) demo site build dist .mypy_cache .ruff_cache .import_linter_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Two levels. The smaller one has no torch, so that the demo starts sooner; the larger one holds the smaller one.

@@ -95,4 +95,4 @@ def test_the_readmes_cost_is_the_one_the_benchmark_wrote():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     assert f"{100 * cost['what_the_scheme_adds']['added']:.0f} %" in readme
     assert f"{cost['rounds_to_100_000']['alive_at_the_end']} instances" in readme
-    assert f"{cost['rounds_to_100_000']['kilobytes_kept']['100000'] / 1000:.1f} MB" in readme
+    assert f"{cost['rounds_to_100_000']['rounds_of_counts_kept']:,} counts" in readme

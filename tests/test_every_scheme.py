@@ -5,10 +5,11 @@ from collections.abc import Callable
 import pytest
 
 from spanwise import AWE, SAOL, Algorithm, HoldOut, Prequential, Scheme, Vote, catalog, checks
-from spanwise.core.spans import MRI, Cover, LiteralMRI
+from spanwise.core.spans import Cover, LiteralMRI
 from spanwise.schemes.covers import OneResolution
 
 HORIZON = 64
+NEEDS = {"awe-literal": {"horizon": HORIZON}}
 
 
 def cover(name: str) -> Cover:
@@ -22,12 +23,11 @@ def composed(**parts: object) -> Callable[[object, int], Scheme]:
 
 def with_choice(name: str, **parts: object) -> Callable[[object, int], Scheme]:
     make = catalog.find(catalog.CHOICES, name)
-    choice = make(MRI()) if name in ("saol", "cbce") else make()
-    return composed(choice=choice, **parts)
+    return composed(choice=make(), **parts)
 
 
 SCHEMES = {
-    **{n: lambda lr, seed, n=n: catalog.scheme(n, lr, seed=seed, horizon=HORIZON) for n in catalog.SCHEMES},
+    **{n: lambda lr, seed, n=n: catalog.scheme(n, lr, seed=seed, **NEEDS.get(n, {})) for n in catalog.SCHEMES},
     **{f"cover {name}": composed(cover=cover(name)) for name in catalog.COVERS},
     **{f"evidence {name}": composed(evidence=catalog.find(catalog.EVIDENCE, name)()) for name in catalog.EVIDENCE},
     **{f"window {name}": composed(window=catalog.find(catalog.WINDOWS, name)()) for name in catalog.WINDOWS},

@@ -6,14 +6,19 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
+from threading import Event, Thread
+from zlib import crc32
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as npst
+from sklearn.linear_model import SGDClassifier
 
 from spanwise import AWE, SAOL, HoldOut, Plain, Scheme, Span, checks, snapshot
+from spanwise.core import rows
 from spanwise.errors import SnapshotError
 
 values = st.recursive(
@@ -103,6 +108,94 @@ def test_a_folder_is_loaded_as_what_it_is(tmp_path):
     assert isinstance(Scheme.load(tmp_path, checks.centroids()), Scheme)
 
 
+def test_other_files_in_the_folder_are_left_alone(tmp_path):
+    (tmp_path / "arrays-train.npz").write_bytes(b"mine")
+    model = taught()
+    model.save(tmp_path)
+    model.learn(*next(checks.toy_batches(1, seed=3)))
+    model.save(tmp_path)
+    assert (tmp_path / "arrays-train.npz").read_bytes() == b"mine"
+    (tmp_path / "manifest.json").write_text('{"name": "an app of mine"}')
+    with pytest.raises(SnapshotError, match="of another program"):
+        model.save(tmp_path)
+    with pytest.raises(SnapshotError, match="another program"):
+        AWE.load(tmp_path, checks.centroids())
+
+
+def resigned(folder, **changes):
+    """The manifest with changes and a checksum that fits, as a forger would write it."""
+    manifest = json.loads((folder / "manifest.json").read_text())
+    manifest.pop("sha256")
+    manifest.update(changes)
+    manifest["sha256"] = snapshot._checksum(manifest)
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {},
+        {"scheme": "AWE"},
+        {"$": "array", "name": "nothing"},
+        {"$": "part", "class": "spanwise.core.spans:Span", "state": {"wrong": 1}},
+        {"$": "part", "class": "spanwise.core.nowhere:Span", "state": {}},
+        {"$": "part", "class": "spanwise.cli.main:Commands", "state": {}},
+        {"$": "part", "class": "spanwise.errors:DataError", "state": {}},
+    ],
+)
+def test_a_forged_manifest_is_refused_and_imports_nothing(tmp_path, body):
+    taught().save(tmp_path)
+    resigned(tmp_path, body=body)
+    with pytest.raises(SnapshotError):
+        AWE.load(tmp_path, checks.centroids())
+
+
+def test_a_reader_beside_a_writer_always_gets_a_whole_state(tmp_path):
+    model, stop = taught(), Event()
+    model.save(tmp_path)
+
+    def write():
+        while not stop.is_set():
+            model.learn(*next(checks.toy_batches(1, seed=3)))
+            model.save(tmp_path)
+
+    writer = Thread(target=write)
+    writer.start()
+    rounds = [AWE.load(tmp_path, checks.centroids()).round for _ in range(100)]
+    stop.set()
+    writer.join(10)
+    assert rounds == sorted(rounds)
+
+
+@pytest.mark.parametrize("value", [Counter("aab"), np.ma.array([1.0, 2.0], mask=[True, False]), {1, 2}])
+def test_what_would_change_its_type_is_refused(tmp_path, value):
+    with pytest.raises(SnapshotError, match="cannot be written"):
+        snapshot.write(tmp_path, value)
+
+
+def test_numpy_scalars_keep_their_type(tmp_path):
+    snapshot.write(tmp_path, [np.float32(0.1), np.int8(3), np.datetime64("2020-01-01")])
+    again = snapshot.read(tmp_path)
+    assert [type(value) for value in again] == [np.float32, np.int8, np.datetime64]
+
+
+def test_a_learner_of_another_kind_is_refused(tmp_path):
+    taught().save(tmp_path)
+    for learner in (SGDClassifier(), NotStateful()):
+        with pytest.raises(SnapshotError, match="pass the learner it was saved with"):
+            AWE.load(tmp_path, learner)
+
+
+def test_a_state_that_cannot_be_written_goes_through_pickle_when_asked(tmp_path):
+    model = Plain(SetState(), classes=[0, 1, 2])
+    model.learn(*next(checks.toy_batches(1)))
+    with pytest.raises(SnapshotError, match="pickle=True"):
+        model.save(tmp_path)
+    model.save(tmp_path, pickle=True)
+    assert Plain.load(tmp_path, SetState(), pickle=True).round == 2
+
+
 def test_a_folder_names_no_code_but_ours(tmp_path):
     for path in ("os:system", "spanwise.snapshot:os", "spanwise.core.awe:Nothing", "builtins:eval"):
         with pytest.raises(SnapshotError, match="no part of spanwise"):
@@ -139,6 +232,17 @@ def test_pickle_only_when_asked_for_by_name(tmp_path):
     assert np.array_equal(again.predict_proba(X), model.predict_proba(X))
     with pytest.raises(SnapshotError, match="holds a NotStateful"):
         Plain.load(tmp_path, checks.centroids(), pickle=True)
+
+
+class SetState(NotStateful):
+    def fresh(self, seed):
+        return SetState()
+
+    def state(self):
+        return {"counts": {1, 2}}
+
+    def restore(self, state):
+        raise AssertionError
 
 
 def halves(n, rng):
@@ -193,16 +297,17 @@ def test_killed_at_any_moment_the_last_acknowledged_state_is_there(tmp_path, aft
             checks.assert_same_report(model.learn(X, y), twin.learn(X, y))
 
 
-@pytest.mark.parametrize("kind", ["frame", "sparse", "strings", "dict"])
+@pytest.mark.parametrize("kind", ["frame", "sparse", "strings", "objects", "dict"])
 def test_hold_out_rows_of_any_container_survive(tmp_path, kind):
     pandas, sparse = pytest.importorskip("pandas"), pytest.importorskip("scipy.sparse")
     make = {
         "frame": lambda X: pandas.DataFrame({"a": X[:, 0], "b": [f"t{v:.0f}" for v in X[:, 1]]}),
         "sparse": lambda X: sparse.csr_matrix(X),
         "strings": lambda X: [f"word{v:.0f}" for v in X[:, 0]],
+        "objects": lambda X: np.array([[f"t{v:.0f}", v] for v in X[:, 0]], dtype=object),
         "dict": lambda X: {"a": X[:, 0], "text": [f"word{v:.0f}" for v in X[:, 1]]},
     }[kind]
-    learner = Sizes()
+    learner = Hashing()
     model = AWE(learner, evidence=HoldOut(0.3))
     batches = [(make(X), y) for X, y in checks.toy_batches(8)]
     for X, y in batches[:5]:
@@ -213,13 +318,20 @@ def test_hold_out_rows_of_any_container_survive(tmp_path, kind):
         checks.assert_same_report(again.learn(X, y), model.learn(X, y))
 
 
-class Sizes(NotStateful):
-    """Looks at no feature but counts rows of whatever comes."""
+def plain(row):
+    if hasattr(row, "to_numpy"):
+        return row.to_numpy().tolist()
+    if hasattr(row, "toarray"):
+        return row.toarray().tolist()
+    return {name: plain(column) for name, column in row.items()} if isinstance(row, dict) else np.asarray(row).tolist()
+
+
+class Hashing(NotStateful):
+    """Answers with a hash of each row, so that no change of a row goes unnoticed."""
 
     def fresh(self, seed):
-        return Sizes()
+        return Hashing()
 
     def logits(self, X):
-        from spanwise.core import rows
-
-        return np.tile(self.counts, (rows.count(X), 1))
+        told = [crc32(repr(plain(rows.take(X, np.array([i])))).encode()) for i in range(rows.count(X))]
+        return np.array([[code >> shift & 7 for shift in (0, 3, 6)] for code in told]) + self.counts / 1e6

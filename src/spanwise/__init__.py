@@ -4,6 +4,7 @@ from spanwise._version import __version__
 from spanwise.adapters.functions import FunctionLearner
 from spanwise.core.awe import AWE, Algorithm, EnsembleOrBest
 from spanwise.core.evidence import HoldOut, Prequential
+from spanwise.core.loop import Threaded
 from spanwise.core.refine import Doubling, refine_accuracy
 from spanwise.core.report import RoundReport
 from spanwise.core.scheme import Scheme
@@ -47,6 +48,7 @@ __all__ = [
     "SingleResolution",
     "Span",
     "Stateful",
+    "Threaded",
     "Uniform",
     "Vote",
     "__version__",

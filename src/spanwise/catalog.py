@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import Any
 
 from spanwise.core.scheme import Scheme
-from spanwise.errors import SettingError, UnknownNameError
+from spanwise.errors import UnknownNameError
 from spanwise.learner import Learner
 
 LEARNERS = {
@@ -24,6 +24,7 @@ LEARNERS = {
 SCHEMES = {
     "awe": "spanwise.core.awe:AWE",
     "awe-literal": "spanwise.core.awe:literal_awe",
+    "awe-prequential": "spanwise.core.awe:prequential_awe",
     "cbce": "spanwise.schemes.cbce:CBCE",
     "plain": "spanwise.schemes.plain:Plain",
     "plain-ensemble": "spanwise.schemes.plain:PlainEnsemble",
@@ -97,18 +98,18 @@ def learner(name: str) -> Learner:
     return made
 
 
-def scheme(name: str, learner: object, *, horizon: int | None = None, **settings: Any) -> Scheme:
+def scheme(name: str, learner: object, **settings: Any) -> Scheme:
     """A scheme by name around `learner`.
 
     Args:
         name: a row of `SCHEMES`.
         learner: what to wrap.
-        horizon: rounds to come; only `awe-literal` asks for it.
-        settings: what else the scheme takes, such as seed.
+        settings: what the scheme takes, such as seed; `awe-literal` needs a horizon.
     """
-    make: Callable[..., Scheme] = find(SCHEMES, name)
-    if name == "awe-literal":
-        if horizon is None:
-            raise SettingError("awe-literal lays its spans over a horizon: pass horizon=T, the rounds to come")
-        settings["horizon"] = horizon
-    return make(learner, **settings)
+    made: Scheme = find(SCHEMES, name)(learner, **settings)
+    return made
+
+
+def make_scheme(what: str | Callable[..., Scheme], learner: object, seed: int) -> Scheme:
+    """A scheme from its name, its class, or a function that is called as what(learner, seed=seed)."""
+    return scheme(what, learner, seed=seed) if isinstance(what, str) else what(learner, seed=seed)

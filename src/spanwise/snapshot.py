@@ -2,13 +2,14 @@
 
 A folder holds `manifest.json` (values, and the checksum of everything) and one `arrays-<hash>.npz`.
 The arrays are written and synced first, under a name made from their content; then the manifest
-replaces the old one in a single rename. Whoever reads sees the old state or the new one, whole.
+replaces the old one in a single rename. Whoever reads gets the old state or the new one, whole.
 """
 
 import hashlib
 import io
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
@@ -23,6 +24,9 @@ from spanwise.learner import Array, Stateful
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+OURS = re.compile(r"arrays-[0-9a-f]{16}\.npz(\.tmp)?")
+ROOMS = ("spanwise.core.", "spanwise.schemes.")
+"""Where the parts live that a snapshot may name."""
 
 
 def write(folder: str | os.PathLike[str], value: Any) -> None:
@@ -35,14 +39,22 @@ def write(folder: str | os.PathLike[str], value: Any) -> None:
     data = buffer.getvalue()
     checksum = hashlib.sha256(data).hexdigest()
     name = f"arrays-{checksum[:16]}.npz"
-    folder.mkdir(parents=True, exist_ok=True)
-    _write_synced(folder / name, data)
     manifest = {"format": FORMAT, "spanwise": __version__, "arrays": name, "arrays_sha256": checksum, "body": body}
     manifest["sha256"] = _checksum(manifest)
-    _write_synced(folder / MANIFEST, json.dumps(manifest).encode())
-    for old in folder.glob("arrays-*.npz"):
-        if old.name != name:
+    try:
+        _make(folder)
+        _write_synced(folder / name, data)
+        _write_synced(folder / MANIFEST, json.dumps(manifest).encode())
+    except OSError as error:
+        raise SnapshotError(f"{folder} cannot be written to: {error.strerror}") from error
+    for old in folder.iterdir():
+        if OURS.fullmatch(old.name) and old.name != name:
             old.unlink()
+
+
+def check_writable(value: Any) -> None:
+    """Raise a `SnapshotError` where `write` would."""
+    _encode(value, {})
 
 
 def read(folder: str | os.PathLike[str]) -> Any:
@@ -52,11 +64,18 @@ def read(folder: str | os.PathLike[str]) -> Any:
     try:
         data = (folder / manifest["arrays"]).read_bytes()
     except OSError as error:
+        if _read_manifest(folder)["arrays"] != manifest["arrays"]:
+            return read(folder)  # somebody has written a newer one meanwhile
         raise SnapshotError(f"{folder} is torn: {manifest['arrays']} cannot be read ({error.strerror})") from None
     if hashlib.sha256(data).hexdigest() != manifest["arrays_sha256"]:
         raise SnapshotError(f"{folder} was altered or torn: {manifest['arrays']} does not match its checksum")
-    with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-        return _decode(manifest["body"], arrays)
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
+            return _decode(manifest["body"], arrays)
+    except (LookupError, TypeError, AttributeError, ValueError, ImportError) as error:
+        if isinstance(error, SnapshotError):
+            raise
+        raise SnapshotError(f"{folder} does not hold what it should: {type(error).__name__}: {error}") from error
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -66,15 +85,31 @@ def _read_manifest(folder: Path) -> dict[str, Any]:
         raise SnapshotError(f"{folder} is no snapshot: it holds no {MANIFEST}") from None
     except ValueError:
         raise SnapshotError(f"{folder} was altered or torn: {MANIFEST} cannot be read") from None
-    version = manifest.get("format") if isinstance(manifest, dict) else None
-    if version != FORMAT:
+    if not isinstance(manifest, dict) or not {"format", "spanwise"} <= set(manifest):
+        raise SnapshotError(f"{folder} is no snapshot: its {MANIFEST} was written by another program")
+    if manifest["format"] != FORMAT:
         raise SnapshotError(
-            f"{folder} has snapshot format {version!r}, written by spanwise {manifest.get('spanwise', '?')}; "
+            f"{folder} has snapshot format {manifest['format']!r}, written by spanwise {manifest['spanwise']}; "
             f"this is spanwise {__version__}, which reads format {FORMAT}"
         )
-    if manifest.pop("sha256", None) != _checksum(manifest):
+    if manifest.pop("sha256", None) != _checksum(manifest) or "arrays" not in manifest:
         raise SnapshotError(f"{folder} was altered: {MANIFEST} does not match its checksum")
-    return dict(manifest)
+    return manifest
+
+
+def _make(folder: Path) -> None:
+    """Make the folder, to stay; refuse one in which another program keeps a manifest of its own."""
+    new = not folder.exists()
+    folder.mkdir(parents=True, exist_ok=True)
+    if new:
+        _sync_folder(folder.absolute().parent)
+    elif (folder / MANIFEST).exists():
+        try:
+            ours = "spanwise" in json.loads((folder / MANIFEST).read_bytes())
+        except ValueError:
+            ours = True  # a torn one of ours: nobody else's could be told apart from it
+        if not ours:
+            raise SnapshotError(f"{folder} holds a {MANIFEST} of another program: choose another folder")
 
 
 def _checksum(manifest: dict[str, Any]) -> str:
@@ -89,28 +124,32 @@ def _write_synced(path: Path, data: bytes) -> None:
         file.flush()
         os.fsync(file.fileno())
     os.replace(beside, path)
-    folder = os.open(path.parent, os.O_RDONLY)
+    _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(handle)
     finally:
-        os.close(folder)
+        os.close(handle)
 
 
 def _encode(value: Any, arrays: dict[str, Array]) -> Any:
     """`value` as JSON, with arrays put aside; `{"$": kind, ...}` marks what JSON has no word for."""
-    if isinstance(value, np.generic):
-        value = value.item()
     if value is None or type(value) in (bool, int, float, str):
         return value
-    if isinstance(value, np.ndarray) and value.dtype.kind != "O":
+    if type(value) is np.ndarray and value.dtype.kind not in "OV":
         return _put_aside("array", value, arrays)
-    if isinstance(value, bytes):
+    if isinstance(value, np.generic) and value.dtype.kind not in "OV":
+        return _put_aside("scalar", np.array(value), arrays)
+    if type(value) is bytes:
         return _put_aside("bytes", np.frombuffer(value, dtype=np.uint8), arrays)
     if type(value) is list:
         return [_encode(item, arrays) for item in value]
     if type(value) is tuple:
         return {"$": "tuple", "items": [_encode(item, arrays) for item in value]}
-    if isinstance(value, Mapping):
+    if type(value) is dict:
         if all(type(key) is str and key != "$" for key in value):
             return {key: _encode(item, arrays) for key, item in value.items()}
         return {"$": "dict", "items": [[_encode(k, arrays), _encode(v, arrays)] for k, v in value.items()]}
@@ -125,7 +164,7 @@ def _put_aside(kind: str, value: Array, arrays: dict[str, Array]) -> dict[str, A
 
 def _encode_part(value: Any, arrays: dict[str, Array]) -> Any:
     part = type(value)
-    if not part.__module__.startswith("spanwise."):
+    if not part.__module__.startswith(ROOMS):
         raise SnapshotError(f"a {part.__module__}.{part.__qualname__} cannot be written to a snapshot")
     marked = {"$": "part", "class": f"{part.__module__}:{part.__qualname__}"}
     return {**marked, "state": _encode(_state_of(value), arrays)}
@@ -151,6 +190,8 @@ def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
         return {key: _decode(item, arrays) for key, item in value.items()}
     if kind == "array":
         return arrays[value["name"]]
+    if kind == "scalar":
+        return arrays[value["name"]][()]
     if kind == "bytes":
         return arrays[value["name"]].tobytes()
     if kind == "tuple":
@@ -163,7 +204,7 @@ def _decode(value: Any, arrays: Mapping[str, Array]) -> Any:
 def _decode_part(path: str, state: Mapping[str, Any]) -> Any:
     """Only classes of this package, found by name: a folder brings values, never code."""
     module, _, name = path.partition(":")
-    part = getattr(import_module(module), name, None) if module.startswith("spanwise.") else None
+    part = getattr(import_module(module), name, None) if module.startswith(ROOMS) else None
     if not isinstance(part, type) or part.__module__ != module:
         raise SnapshotError(f"the snapshot names {path}, which is no part of spanwise {__version__}")
     if issubclass(part, tuple):

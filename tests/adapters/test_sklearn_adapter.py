@@ -141,9 +141,21 @@ def test_estimators_are_adapted_and_never_trained_themselves():
     assert not hasattr(estimator, "coef_")
 
 
-def test_nan_is_welcome_where_the_first_step_says_so():
+def test_nan_is_welcome_where_every_step_says_so():
+    """A scaler takes NaN and hands it on, so what comes after must take it too."""
     assert not SklearnLearner(SGDClassifier()).accepts_nan
-    assert SklearnLearner(make_pipeline(StandardScaler(), SGDClassifier())).accepts_nan
+    assert not SklearnLearner(make_pipeline(StandardScaler(), SGDClassifier())).accepts_nan
+    filling = SklearnLearner(make_pipeline(FunctionTransformer(np.nan_to_num), SGDClassifier()))
+    filling.accepts_nan = True
+    model = AWE(filling)
+    model.learn(np.array([[1.0], [np.nan]]), [0, 1])
+    assert len(model.predict(np.array([[np.nan]]))) == 1
+
+
+def test_other_settings_than_the_saved_ones_are_refused():
+    saved = trained(SGDClassifier(loss="log_loss")).state()
+    with pytest.raises(SnapshotError, match=r"alpha was 0\.0001 and is 1\.0.*loss was 'log_loss' and is 'hinge'"):
+        SklearnLearner(SGDClassifier(alpha=1.0)).restore(saved)
 
 
 # -- one learner ------------------------------------------------------------------------------------

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from spanwise import AWE, HoldOut, Prequential, checks
+from spanwise.adapters.functions import majority_class
+from spanwise.core.pool import seed_of
+from spanwise.core.spans import Span
 from spanwise.errors import SettingError
 
 BATCHES = list(checks.toy_batches(20, n=40))
@@ -36,6 +39,34 @@ def test_a_cap_on_points_is_never_exceeded(points):
     assert points - 4 < sum(sizes) <= points
 
 
+def test_a_cap_on_points_keeps_a_sample_of_a_large_round():
+    """Rows ordered by class: the first ones would all be of one class."""
+    evidence = HoldOut(0.5, points=40)
+    train, held = evidence.divide(400, np.random.default_rng(0))
+    uncapped = HoldOut(0.5).divide(400, np.random.default_rng(0))
+    assert len(held) == 40
+    assert set(held) <= set(uncapped[1])
+    assert np.array_equal(train, uncapped[0])
+    assert (held >= 200).sum() > 10
+
+
+def test_rounds_that_hold_nothing_out_do_not_pile_up():
+    model = AWE(checks.centroids(), evidence=HoldOut(0.1, points=5))
+    for _ in range(30):
+        model.learn(BATCHES[0].X[:1], BATCHES[0].y[:1])
+    assert len(model.method.evidence.folds) <= 5
+
+
+def test_held_out_rows_are_not_the_callers():
+    rows, learner = [{"a": float(i)} for i in range(10)], majority_class()
+    model = AWE(learner, evidence=HoldOut(0.5))
+    model.learn(rows, [0, 1] * 5)
+    for row in rows:
+        row["a"] = -99.0
+    held, _ = model.method.evidence.folds[0]
+    assert all(row["a"] >= 0 for row in held)
+
+
 def test_a_cap_of_a_power_of_two_rounds_is_lossless_under_the_printed_constants():
     """PAPER.md F23: the window never exceeds 2^floor(log2 t), and the test never stops it earlier."""
     _, capped = run(HoldOut(0.1, rounds=16))
@@ -62,7 +93,7 @@ def test_prequential_judges_an_instance_from_the_round_after_its_start_on():
 def test_prequential_counts_are_those_of_predictions_made_before_training():
     """Start 1's estimate over all rounds, by hand."""
     model = AWE(checks.centroids(), evidence=Prequential(), classes=[0, 1, 2])
-    plain = checks.centroids().fresh(0)
+    plain = checks.centroids().fresh(seed_of(0, Span(1)))
     right = []
     for t, (X, y) in enumerate(BATCHES, start=1):
         if t > 1:

@@ -6,8 +6,23 @@ import pickle
 import numpy as np
 import pytest
 
-from spanwise import AWE, FunctionLearner, HoldOut, Plain, Prequential, Scheme, checks
+from spanwise import (
+    ARW,
+    AWE,
+    FLH,
+    Algorithm,
+    Best,
+    EnsembleOrBest,
+    FunctionLearner,
+    HoldOut,
+    Plain,
+    Prequential,
+    Scheme,
+    Uniform,
+    checks,
+)
 from spanwise.adapters.functions import majority_class
+from spanwise.core.choice import Weighted
 from spanwise.errors import (
     BrokenModelError,
     DataError,
@@ -177,6 +192,25 @@ def test_without_copies_a_failure_marks_the_model_broken(tmp_path):
     checks.assert_same_report(again.learn(X, Y), taught().learn(X, Y))
 
 
+def test_without_copies_a_round_past_the_horizon_breaks_nothing():
+    model = AWE(checks.centroids(), horizon=2, literal=True, transactional=False)
+    model.learn(X, Y)
+    model.learn(X, Y)
+    before = model.predict_proba(X)
+    with pytest.raises(HorizonError):
+        model.learn(X, Y)
+    assert np.array_equal(model.predict_proba(X), before)
+
+
+@pytest.mark.parametrize("transactional", [True, False])
+def test_seconds_are_those_of_one_round(transactional):
+    model = AWE(checks.centroids(), transactional=transactional)
+    for batch in BATCHES * 5:
+        report = model.learn(*batch)
+        model.predict(X)
+        assert report.seconds["learn"] + report.seconds["score"] <= report.seconds["total"]
+
+
 def test_without_copies_bad_input_still_changes_nothing():
     model = taught(transactional=False)
     with pytest.raises(FeatureError):
@@ -217,6 +251,10 @@ def test_copies_are_what_transactions_cost():
         {"delta": 0},
         {"classes": ["a", "a"]},
         {"evidence": Prequential(), "train_fraction": 0.5},
+        {"evidence": Prequential},
+        {"seed": -1},
+        {"seed": None},
+        {"horizon": 0},
     ],
 )
 def test_settings_that_make_no_sense_are_refused(settings):
@@ -249,10 +287,103 @@ class Pickled:
         return np.zeros((len(X), 3))
 
 
-def test_a_scheme_of_your_own_shares_the_face():
-    from spanwise import ARW, FLH, Algorithm, Best
+class TwoOfAName(EnsembleOrBest):
+    def candidates(self, estimates, pool, round):
+        return [Weighted(dict.fromkeys(pool.spans, 1.0))] * 2
 
+
+def test_candidates_of_the_same_name_are_refused():
+    with pytest.raises(SettingError, match="same name"):
+        Scheme(Algorithm(checks.centroids(), choice=TwoOfAName())).learn(X, Y)
+
+
+@pytest.mark.parametrize("make", [lambda: EnsembleOrBest("sofmax"), lambda: Uniform("raww")])
+def test_an_unknown_way_to_combine_is_refused(make):
+    with pytest.raises(SettingError, match="choose from raw, log-softmax, softmax"):
+        make()
+
+
+@pytest.mark.parametrize("dtype", [bool, np.uint8, np.int64, np.float32])
+def test_logits_of_any_number_type_make_probabilities(dtype):
+    def logits(state, X):
+        return np.tile(np.array([1, 0, 1]).astype(dtype), (len(X), 1))
+
+    model = Plain(FunctionLearner(lambda seed: 0, lambda state, X, y: state, logits))
+    model.learn(X, Y)
+    assert np.allclose(model.predict_proba(X).sum(axis=1), 1)
+
+
+def test_text_is_not_turned_into_one_wide_array():
+    tracemalloc = pytest.importorskip("tracemalloc")
+    texts = ["short"] * 999 + ["x" * 100_000]
+    model = Plain(majority_class())
+    tracemalloc.start()
+    model.learn(texts, [0, 1] * 500)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 10e6
+
+
+def test_a_list_of_texts_may_be_predicted_by_a_model_of_an_array_of_texts():
+    model = Plain(majority_class())
+    model.learn(np.array(["a", "b"]), [0, 1])
+    assert len(model.predict(["c"])) == 1
+
+
+DATES = np.array(["2020-01-01", "2021-01-01"] * 12, dtype="datetime64[ns]")
+
+
+@pytest.mark.parametrize(
+    ("labels", "known", "dtype"),
+    [
+        ([2**63, -1] * 12, {2**63, -1}, object),
+        (DATES, set(DATES), object),
+        (np.array([1.0, np.nan, 0.0] * 8), {0, 1}, int),
+        ([True, False] * 12, {True, False}, bool),
+        ([0.5, 1.5] * 12, {0.5, 1.5}, float),
+        ([("a", 1), "b"] * 12, {("a", 1), "b"}, object),
+    ],
+)
+def test_labels_come_back_as_they_went_in(labels, known, dtype):
+    model = AWE(checks.centroids())
+    for _ in range(3):
+        model.learn(X, labels)
+        guess = model.predict(X)
+        assert guess.dtype == dtype
+        assert set(guess.tolist()) <= known
+
+
+def test_a_scheme_of_your_own_shares_the_face():
     model = Scheme(Algorithm(checks.centroids(), cover=FLH(), evidence=Prequential(), window=ARW(), choice=Best()))
     for batch in BATCHES:
         report = model.learn(*batch)
     assert report.chosen in report.starts
+
+
+class Misbehaving(Pickled):
+    def __init__(self, made):
+        self.made = made
+
+    def fresh(self, *seed):
+        return self.made(self)
+
+
+@pytest.mark.parametrize(
+    ("made", "message"), [(lambda self: self, "returned itself"), (lambda self: None, "returned a NoneType")]
+)
+def test_a_fresh_that_makes_no_new_learner_is_refused(made, message):
+    with pytest.raises(LearnerError, match=message):
+        AWE(Misbehaving(made))
+
+
+def test_a_fresh_that_takes_no_seed_is_named():
+    class NoSeed(Pickled):
+        def fresh(self):
+            return NoSeed()
+
+    with pytest.raises(LearnerError, match="started at round 1 failed while starting: TypeError"):
+        AWE(NoSeed())
+
+
+def test_a_scheme_says_what_it_is():
+    assert repr(taught()) == "<AWE around FunctionLearner, at round 5>"

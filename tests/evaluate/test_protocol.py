@@ -292,5 +292,5 @@ def test_schemes_that_hold_back_different_rows_cannot_share_a_baseline():
         "a": lambda learner, seed: AWE(learner, train_fraction=0.9),
         "b": lambda learner, seed: AWE(learner, evidence=HoldOut(0.5)),
     }
-    with pytest.raises(SettingError, match=r"a 0\.1, b 0\.5"):
+    with pytest.raises(SettingError, match=r"a 0\.9, b 0\.5"):
         compare(class_means(), [], makes)

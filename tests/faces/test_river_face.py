@@ -171,3 +171,16 @@ def test_bad_settings_are_refused_at_once():
         SpanwiseClassifier(naive_bayes.GaussianNB(), round_size=0)
     with pytest.raises(LearnerError, match="no River classifier"):
         SpanwiseClassifier(linear_model.LinearRegression())
+
+
+def test_a_scheme_goes_by_its_name_and_rows_without_label_are_left_out():
+    model = SpanwiseClassifier(naive_bayes.GaussianNB(), scheme="vote", round_size=3)
+    for x, y in [(0.0, "low"), (9.0, None), (5.0, "high"), (0.1, "low")]:
+        model.learn_one({"height": x}, y)
+    assert set(model.predict_proba_one({"height": 5.0})) == {"low", "high"}
+
+
+@pytest.mark.parametrize("size", [0, 1.5, "x"])
+def test_a_round_has_a_whole_number_of_rows(size):
+    with pytest.raises(SettingError, match="round_size"):
+        SpanwiseClassifier(naive_bayes.GaussianNB(), round_size=size)

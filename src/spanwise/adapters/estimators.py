@@ -22,6 +22,9 @@ from spanwise.errors import LearnerError, MissingExtraError, SettingError, Snaps
 ATOMS = frozenset({NoneType, bool, int, float, complex, str, bytes, type, np.float64, np.float32, np.int64, np.bool_})
 """Types whose values never change, so that a copy may share them."""
 
+SETTINGS = (NoneType, bool, int, float, str, tuple)
+"""Types of settings that can be compared."""
+
 LIBRARIES = frozenset({"sklearn", "numpy", "scipy"})
 """Whose classes a snapshot may name; they are what trained estimators are made of."""
 
@@ -144,6 +147,18 @@ def load_estimator(data: bytes, template: Any) -> Any:
         raise SnapshotError(
             f"the estimator in this snapshot cannot be read: {type(error).__name__}: {error}"
         ) from error
+
+
+def check_same_settings(saved: Any, template: Any) -> None:
+    """Refuse a template whose settings differ: new instances would not be what the old ones are."""
+    old, new = (
+        {name: value for name, value in one.get_params().items() if isinstance(value, SETTINGS)}
+        for one in (saved, template)
+    )
+    names = [name for name in sorted(old.keys() & new.keys()) if not name.endswith("random_state")]
+    other = [f"{name} was {old[name]!r} and is {new[name]!r}" for name in names if old[name] != new[name]]
+    if other:
+        raise SnapshotError(f"the learner has other settings than the saved one: {', '.join(other)}")
 
 
 def _skops() -> Any:

@@ -11,8 +11,9 @@ from functools import singledispatch
 from typing import Any
 
 import numpy as np
-from sklearn.linear_model._stochastic_gradient import BaseSGDClassifier
-from sklearn.naive_bayes import CategoricalNB, GaussianNB, _BaseDiscreteNB
+from sklearn import linear_model
+from sklearn.linear_model import Perceptron, SGDClassifier
+from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB
 from sklearn.neural_network import MLPClassifier
 from sklearn.preprocessing import LabelBinarizer
 
@@ -40,7 +41,9 @@ def grow(classifier: Any, classes: int) -> bool:
     return False
 
 
-@grow.register(BaseSGDClassifier)
+@grow.register(SGDClassifier)
+@grow.register(Perceptron)
+@grow.register(getattr(linear_model, "PassiveAggressiveClassifier", SGDClassifier))  # gone some day
 def _grow_linear(classifier: Any, classes: int) -> bool:
     """SGDClassifier, Perceptron, PassiveAggressiveClassifier: one row a class, but one row alone for two classes."""
     grown: dict[int, Array] = {}  # by address: averaged models hold the same numbers under two names
@@ -112,7 +115,10 @@ def _grow_gaussian(classifier: Any, classes: int) -> bool:
     return True
 
 
-@grow.register(_BaseDiscreteNB)
+@grow.register(BernoulliNB)
+@grow.register(CategoricalNB)
+@grow.register(ComplementNB)
+@grow.register(MultinomialNB)
 def _grow_counts(classifier: Any, classes: int) -> bool:
     more = classes - len(classifier.classes_)
     classifier.class_count_ = _padded(classifier.class_count_, more)

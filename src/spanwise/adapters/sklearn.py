@@ -24,6 +24,7 @@ except ImportError as error:
 
 from spanwise.adapters.estimators import (
     check_learns_by_batch,
+    check_same_settings,
     copy_estimator,
     dump_estimator,
     load_estimator,
@@ -68,7 +69,7 @@ class SklearnLearner:
         check_learns_by_batch(estimator)
         self.template = clone(estimator)
         steps = steps_of(self.template)
-        self.accepts_nan = bool(get_tags(steps[0]).input_tags.allow_nan)
+        self.accepts_nan = all(get_tags(step).input_tags.allow_nan for step in steps)
         self.stateless = tuple(not get_tags(step).requires_fit for step in steps[:-1])
         self.random_states = random_states(self.template)
         self._begin(self._untrained(0))
@@ -118,6 +119,7 @@ class SklearnLearner:
             raise SnapshotError(
                 f"the snapshot holds {kinds[0]}, but {kinds[1]} was passed: pass the learner it was saved with"
             )
+        check_same_settings(model, self.template)
         self._hold(model)
         self.seen, self.begun = np.array(state["seen"], dtype=bool), bool(state["begun"])
 
@@ -135,6 +137,7 @@ class SklearnLearner:
         return model.set_params(**dict(zip(self.random_states, seeds, strict=True)))
 
     def _begin(self, model: Any) -> None:
+        check_same_settings(model, self.template)
         self._hold(model)
         self.seen, self.begun = np.zeros(0, dtype=bool), False
 

@@ -5,7 +5,10 @@ import os
 import platform
 import sys
 from dataclasses import asdict
+from functools import partial
+from importlib import import_module
 from importlib.metadata import version
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +20,6 @@ from rich.table import Table
 
 from spanwise import catalog
 from spanwise._version import __version__
-from spanwise.core.awe import AWE
-from spanwise.core.evidence import Prequential
-from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI
 from spanwise.errors import MissingExtraError
 from spanwise.evaluate import Evaluation, compare
@@ -27,15 +27,14 @@ from spanwise.report.story import stretches
 from spanwise.report.table import HEADER, cells, markdown
 from spanwise.schemes.plain import PlainEnsemble
 
-SCHEMES = ("awe", "vote", "saol", "cbce", "single-resolution")
+SCHEMES = ("awe", "vote", "saol", "cbce", "single-resolution", "awe-prequential")
 TOLD = "awe-prequential"
+LEARNER = click.Choice(list(catalog.LEARNERS))
 
 
 @click.command()
 @click.option("--out", default="demo", show_default=True, type=click.Path(file_okay=False), help="Folder to write to.")
-@click.option(
-    "--learner", default="averaged-linear", show_default=True, type=click.Choice(list(catalog.LEARNERS)), help="Whom."
-)
+@click.option("--learner", default="averaged-linear", show_default=True, type=LEARNER, help="What learns.")
 @click.option("--rounds", default=200, show_default=True, type=click.IntRange(2), help="Rounds to play.")
 @click.option("--seed", default=0, show_default=True, help="One seed makes the run repeatable.")
 def demo(out: str, learner: str, rounds: int, seed: int) -> None:
@@ -47,6 +46,9 @@ def demo(out: str, learner: str, rounds: int, seed: int) -> None:
     \b
     Example:  spanwise demo --rounds 120 --out demo
     """
+    for module, package in (("sklearn", "scikit-learn"), ("matplotlib", "matplotlib")):
+        if find_spec(module) is None:
+            raise MissingExtraError(package, "sklearn,report")
     stream = catalog.find(catalog.STREAMS, "digits")(rounds=rounds, seed=seed)
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -67,26 +69,15 @@ def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
     columns = (TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(file=sys.stderr), disable=not sys.stderr.isatty()) as bar:
         task = bar.add_task("rounds", total=len(stream))
-        schemes = {
-            "plain-ensemble": lambda one, seed: PlainEnsemble(one, copies=size, seed=seed),
-            **{name: _maker(name) for name in SCHEMES},
-            TOLD: lambda one, seed: AWE(one, seed=seed, evidence=Prequential()),
-        }
+        ensemble = partial(PlainEnsemble, copies=size)
         return compare(
             catalog.learner(learner),
             stream,
-            schemes,
+            {"plain-ensemble": ensemble, **{name: name for name in SCHEMES}},
             seed=seed,
             record=record,
             progress=lambda t: bar.update(task, completed=t),
         )
-
-
-def _maker(name: str) -> Any:
-    def make(learner: object, seed: int) -> Scheme:
-        return catalog.scheme(name, learner, seed=seed)
-
-    return make
 
 
 def print_table(evaluation: Evaluation, console: Console) -> None:
@@ -99,7 +90,7 @@ def print_table(evaluation: Evaluation, console: Console) -> None:
 
 
 def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> None:
-    """The table, what it was made with, and the picture where matplotlib is there."""
+    """The table, what it was made with, and the picture."""
     summary = evaluation.summary()
     versions = {"spanwise": __version__, "python": platform.python_version()}
     versions |= {name: version(name) for name in ("numpy", "scikit-learn")}
@@ -107,9 +98,5 @@ def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> Non
     table = {"settings": settings, "machine": machine, "versions": versions, "rows": [asdict(row) for row in summary]}
     (folder / "table.json").write_text(json.dumps(table, indent=1) + "\n")
     (folder / "table.md").write_text(markdown(summary))
-    try:
-        from spanwise.report.picture import draw
-    except MissingExtraError as error:
-        click.echo(f"no picture: {error}", err=True)
-        return
+    draw = import_module("spanwise.report.picture").draw  # not at the top, as matplotlib is optional and slow to load
     draw(evaluation, folder / "demo.png", schemes=["plain", "plain-ensemble", "awe", TOLD], spans_of=TOLD)

@@ -16,7 +16,7 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
-        except SpanwiseError as error:
+        except (SpanwiseError, OSError) as error:
             raise click.ClickException(f"{type(error).__name__}: {error}") from error
 
 

@@ -12,8 +12,8 @@ from typing import Any, Self
 import numpy as np
 
 from spanwise.core import rows
-from spanwise.core.choice import Choice, Combine, Model, Single, Weighted, answers
-from spanwise.core.evidence import Evidence, HoldOut, Record
+from spanwise.core.choice import Choice, Combine, Model, Single, Weighted, answers, check_combine
+from spanwise.core.evidence import Evidence, HoldOut, Prequential, Record
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.refine import Doubling, Estimate, Window
 from spanwise.core.report import RoundReport, by_start, weights_of
@@ -48,6 +48,9 @@ class Algorithm:
         seed: int = 0,
         untrained: bool = False,
     ) -> None:
+        for part in (cover, evidence, window, choice):
+            if isinstance(part, type | str):
+                raise SettingError(f"{part!r} is a {type(part).__name__}: pass an object, such as Prequential()")
         self.learner = adapt(learner)
         self.cover = cover or MRI()
         self.evidence = (evidence or HoldOut()).copy()
@@ -63,17 +66,20 @@ class Algorithm:
     def scores(self, X: Any) -> Scores:
         return self.pool.scores(X)
 
+    def check_round(self) -> None:
+        """Raise, before anything trains, if the cover does not reach to the round after this one."""
+        self.cover.active(self.round + 1)
+
     def learn(self, X: Any, y: Array) -> RoundReport:
-        upcoming = self.cover.active(self.round + 1)  # first, as past a horizon nothing may train
         said = self.scores(X)
         played = self.accuracy_played(said, y)  # 4-8
-        self.choice.observe(said, y, self.current, self.round)
+        self.choice.observe(said, y, self.current, self.cover, self.round)
         train, held = self.evidence.divide(len(y), self.rng())  # 9
         self.evidence.before(said, y, self.judged(), self.reference)
         self.pool.learn(rows.take(X, train), y[train])  # 10
         self.evidence.after(rows.take(X, held), y[held])
         self.round += 1
-        self.pool.advance(upcoming)  # 11
+        self.pool.advance(self.cover.active(self.round))  # 11
         record = self.evidence.open(self.pool, self.reference)
         estimates = self.estimates(record)  # 12
         self.candidates = self.choice.candidates(estimates, self.pool, self.round)  # 13-15
@@ -94,6 +100,9 @@ class Algorithm:
         """Line 16: who predicts next; before anything is known, the first instance."""
         if not self.candidates:
             return Single(self.pool.spans[0])
+        names = [model.name for model in self.candidates]
+        if len(set(names)) < len(names):
+            raise SettingError(f"the choice gave candidates of the same name, {names}: evidence is kept by name")
         return self.choice.pick([(model, self.estimate(model, record)) for model in self.candidates])
 
     def judged(self) -> list[Model]:
@@ -153,6 +162,9 @@ class EnsembleOrBest(Choice):
     """
 
     combine: Combine = "raw"
+
+    def __post_init__(self) -> None:
+        check_combine(self.combine)
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         trained = [span for span in estimates if pool.trained[span]]
@@ -240,6 +252,11 @@ def cover_for(horizon: int | None, literal: bool) -> Cover:
     return LiteralMRI(horizon)
 
 
-def literal_awe(learner: object, *, horizon: int, **settings: Any) -> AWE:
-    """AWE as printed, for a known horizon: what the names `awe-literal` stands for."""
+def prequential_awe(learner: object, **settings: Any) -> AWE:
+    """AWE judged on each batch just before training on it: what the name `awe-prequential` stands for."""
+    return AWE(learner, evidence=Prequential(), **settings)
+
+
+def literal_awe(learner: object, *, horizon: int | None = None, **settings: Any) -> AWE:
+    """AWE as printed, for a known horizon: what the name `awe-literal` stands for."""
     return AWE(learner, horizon=horizon, literal=True, **settings)

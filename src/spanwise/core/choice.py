@@ -6,17 +6,15 @@ highest wins, the lowest class number among equals.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
-from spanwise.core.pool import Scores
+from spanwise.core.pool import Pool, Scores
 from spanwise.core.refine import Estimate
-from spanwise.core.spans import Span
+from spanwise.core.spans import Cover, Span
+from spanwise.errors import SettingError
 from spanwise.learner import Array
-
-if TYPE_CHECKING:
-    from spanwise.core.pool import Pool
 
 Combine = Literal["raw", "log-softmax", "softmax"]
 
@@ -46,11 +44,11 @@ class Model(Protocol):
 class Choice(Protocol):
     """Who predicts next? Subclass it and write `candidates`."""
 
-    def observe(self, said: Scores, y: Array, played: Model, round: int) -> None:
+    def observe(self, said: Scores, y: Array, played: Model, cover: Cover, round: int) -> None:
         """What was said of a batch before anybody trained on it, now that its labels are known."""
         return
 
-    def candidates(self, estimates: Mapping[Span, Estimate], pool: "Pool", round: int) -> Sequence[Model]:
+    def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         """The models worth judging for `round`, given the estimates of the instances.
 
         None at all leaves the first instance to predict.
@@ -107,6 +105,11 @@ class Weighted:
         if mass <= 0:
             return np.full(scores.shape, 1.0 / scores.shape[1])
         return scores / mass if self.combine == "softmax" else softmax(scores / mass)
+
+
+def check_combine(combine: str) -> None:
+    if combine not in TRANSFORMS:
+        raise SettingError(f"combine={combine!r}: choose from {', '.join(TRANSFORMS)}")
 
 
 def answers(model: Model, said: Scores) -> Array:

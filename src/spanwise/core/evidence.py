@@ -33,8 +33,13 @@ class Evidence(Protocol):
     """What instances said of points they had not trained on."""
 
     @property
-    def holds_back(self) -> bool:
-        """Whether some rows of a round are kept out of training."""
+    def train_fraction(self) -> float:
+        """Share of a round that is trained on, unless there is a split of the user's own."""
+        ...
+
+    @property
+    def split(self) -> Split | None:
+        """The user's own (n, rng) -> (training positions, hold-out positions)."""
         ...
 
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
@@ -75,31 +80,31 @@ class HoldOut:
     folds: list[tuple[Any, Array]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
-        check_fraction(1 - self.fraction)
+        if not 0 <= self.fraction < 1:
+            raise SettingError(f"fraction={self.fraction}: hold out nothing (0) or a part of a round, below 1")
         check_cap("rounds", self.rounds)
         check_cap("points", self.points)
 
     @property
-    def holds_back(self) -> bool:
-        return self.fraction > 0 or self.split is not None
+    def train_fraction(self) -> float:
+        return round(1 - self.fraction, 12)
 
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        return make_split(n, 1 - self.fraction, self.split, rng)
+        train, held = make_split(n, self.train_fraction, self.split, rng)
+        if self.points is not None and len(held) > self.points:
+            held = np.sort(rng.choice(held, self.points, replace=False))
+        return train, held
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
         pass
 
     def after(self, X: Any, y: Array) -> None:
-        if self.points is not None and len(y) > self.points:
-            keep = np.arange(self.points)
-            X, y = rows.take(X, keep), y[keep]
         self.folds.append((X, y))
         if self.rounds is not None:
             del self.folds[: -self.rounds]
-        while self.points is not None and (points := sum(len(y) for _, y in self.folds)) >= 0:
-            if points <= self.points and len(self.folds) <= self.points:  # rounds that held nothing out count too
-                break
-            del self.folds[0]
+        if self.points is not None:
+            while len(self.folds) > self.points or sum(len(y) for _, y in self.folds) > self.points:
+                del self.folds[0]  # by rounds too, as a round may have held nothing out
 
     def open(self, pool: Pool, reference: Model | None) -> Record:
         return Rescored(self.folds, pool, reference)
@@ -169,9 +174,8 @@ class Prequential:
     def __post_init__(self) -> None:
         check_cap("rounds", self.rounds)
 
-    @property
-    def holds_back(self) -> bool:
-        return False
+    train_fraction = 1.0
+    split = None
 
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return np.arange(n), np.arange(0)
@@ -220,10 +224,6 @@ class Unjudged:
 
     def __post_init__(self) -> None:
         check_fraction(self.train_fraction)
-
-    @property
-    def holds_back(self) -> bool:
-        return self.train_fraction < 1 or self.split is not None
 
     def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         return make_split(n, self.train_fraction, self.split, rng)

@@ -13,6 +13,8 @@ from spanwise.errors import LabelError, SettingError
 from spanwise.learner import Array
 
 MISSING_TYPES = {"NAType", "NaTType"}
+KINDS = {bool: "b", int: "i", float: "f", str: "U"}
+"""The kind of array that labels of one type come back in; all others come back as objects."""
 
 
 class Labels:
@@ -40,11 +42,12 @@ class Labels:
         """(positions of the rows that have a label, their class numbers); new classes are added."""
         y = flatten(y)
         labelled = np.flatnonzero(_present(y))
-        y = y if len(labelled) == len(y) else y[labelled]
+        if len(labelled) < len(y):
+            y = _whole(y[labelled])
         if not len(labelled):
             raise LabelError("every label in this batch is missing: there is nothing to learn from")
-        if y.dtype.kind == "O":
-            return labelled, np.array([self._of(_bare(value)) for value in y.tolist()])
+        if y.dtype.kind in "OmM":
+            return labelled, np.array([self._of(_bare(value)) for value in y])
         values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         numbers = np.empty(len(values), dtype=np.int64)
         for i in np.argsort(first, kind="stable"):
@@ -53,11 +56,14 @@ class Labels:
 
     def names(self, numbers: Array) -> Array:
         """The labels of class numbers, as an array of the labels' own type where they share one."""
-        types = {type(c) for c in self.classes}
-        plain = len(types) == 1 and types <= {bool, int, float, str}
         table = np.empty(len(self.classes), dtype=object)
         table[:] = self.classes
-        return (np.array(self.classes) if plain else table)[numbers]
+        types = {type(c) for c in self.classes}
+        if len(types) == 1:
+            kind = KINDS.get(*types)
+            typed = np.array(self.classes) if kind else table
+            table = typed if typed.dtype.kind == kind else table  # integers may be too large for one
+        return table[numbers]
 
     def copy(self) -> Self:
         return type(self)(self.classes, fixed=self.fixed)
@@ -134,5 +140,12 @@ def _plain(label: Any) -> Hashable:
 
 
 def _bare(label: Any) -> Any:
-    """numpy's scalars as Python's, so that equal labels look equal and can be written to a file."""
-    return label.item() if isinstance(label, np.generic) else label
+    """numpy's scalars as Python's, so that equal labels look equal; dates finer than Python's stay as they are."""
+    plain = label.item() if isinstance(label, np.generic) else label
+    lost = isinstance(label, np.datetime64 | np.timedelta64) and isinstance(plain, int)
+    return label if lost else plain
+
+
+def _whole(y: Array) -> Array:
+    """Whole numbers that only a NaN among them had turned into floats, as integers."""
+    return y.astype(np.int64) if y.dtype.kind == "f" and (y == np.floor(y)).all() and (abs(y) < 2**53).all() else y

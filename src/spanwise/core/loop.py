@@ -12,9 +12,10 @@ from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
 
+from spanwise import snapshot
 from spanwise.core.spans import Span
-from spanwise.errors import LearnerError, SnapshotError, SpanwiseError
-from spanwise.learner import Array, Learner, Stateful
+from spanwise.errors import LearnerError, SettingError, SnapshotError, SpanwiseError
+from spanwise.learner import Array, Learner, Stateful, adapt
 
 T = TypeVar("T")
 
@@ -60,7 +61,12 @@ class Loop:
         self.instances: dict[Span, Learner] = {}
 
     def start(self, span: Span, seed: int) -> None:
-        self.instances[span] = self.learner.fresh(seed)
+        made: object = _named(span, "starting", lambda: self.learner.fresh(seed))
+        if made is self.learner or not isinstance(made, Learner):
+            what = "itself" if made is self.learner else f"a {type(made).__name__}"
+            name = type(self.learner).__name__
+            raise LearnerError(f"fresh(seed) of {name} returned {what}: it must make a new, untrained learner")
+        self.instances[span] = made
 
     def retire(self, span: Span) -> None:
         del self.instances[span]
@@ -75,7 +81,7 @@ class Loop:
 
     def copy(self) -> Self:
         twin = type(self)(self.learner, self.threads)
-        twin.instances = {span: _copy(instance) for span, instance in self.instances.items()}
+        twin.instances = {span: copy_learner(instance) for span, instance in self.instances.items()}
         return twin
 
     def state(self, span: Span, *, pickle: bool) -> Mapping[str, Any]:
@@ -91,6 +97,43 @@ class Loop:
             return list(threads.map(work, spans))
 
 
+class Threaded:
+    """Any learner, its instances run several at a time in threads.
+
+    It pays where a learner lets go of Python's lock while it works, as those of scikit-learn do on
+    large batches. Results are the same as without.
+
+    Args:
+        learner: any learner, or a scikit-learn or River classifier.
+        threads: how many at a time.
+    """
+
+    def __init__(self, learner: object, threads: int) -> None:
+        if threads < 1:
+            raise SettingError(f"threads={threads}: at least one is needed to get anything done")
+        self.learner = adapt(learner)
+        self.threads = threads
+        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+
+    def engine(self) -> Loop:
+        return Loop(self.learner, self.threads)
+
+    def fresh(self, seed: int) -> Self:
+        return type(self)(self.learner.fresh(seed), self.threads)
+
+    def learn(self, X: Any, y: Array) -> None:
+        self.learner.learn(X, y)
+
+    def logits(self, X: Any) -> Array:
+        return self.learner.logits(X)
+
+    def state(self) -> Mapping[str, Any]:
+        return dump_learner(self.learner, allow_pickle=False)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
+
+
 def engine_for(learner: Learner) -> Engine:
     """The engine that the learner offers, else the loop."""
     offer: Callable[[], Engine | None] | None = getattr(learner, "engine", None)
@@ -101,13 +144,19 @@ def dump_learner(learner: Learner, *, allow_pickle: bool) -> Mapping[str, Any]:
     """What `learner` has learned: its own `state()`, or its pickle if that was asked for by name."""
     try:
         if isinstance(learner, Stateful):
-            return {"state": learner.state()}
+            state = learner.state()
+            snapshot.check_writable(state)
+            return {"state": state}
         reason = "it has no state() and restore()"
     except SnapshotError as error:
         reason = str(error)
-    if allow_pickle:
+    name = type(learner).__name__
+    if not allow_pickle:
+        raise SnapshotError(f"{name} cannot be saved without pickle: {reason}. Pass pickle=True.")
+    try:
         return {"pickle": pickle.dumps(learner)}
-    raise SnapshotError(f"{type(learner).__name__} cannot be saved without pickle: {reason}. Pass pickle=True.")
+    except Exception as error:
+        raise SnapshotError(f"{name} cannot be saved, not even with pickle: {error}") from error
 
 
 def load_learner(template: Learner, seed: int, dumped: Mapping[str, Any], *, allow_pickle: bool) -> Learner:
@@ -116,7 +165,13 @@ def load_learner(template: Learner, seed: int, dumped: Mapping[str, Any], *, all
         learner = template.fresh(seed)
         if not isinstance(learner, Stateful):
             raise SnapshotError(f"{type(learner).__name__} has no restore(): pass the learner it was saved with")
-        learner.restore(dumped["state"])
+        try:
+            learner.restore(dumped["state"])
+        except (KeyError, TypeError, AttributeError) as error:
+            raise SnapshotError(
+                f"what was saved does not fit {type(learner).__name__} ({type(error).__name__}: {error}): "
+                "pass the learner it was saved with"
+            ) from error
         return learner
     if not allow_pickle:
         raise SnapshotError(
@@ -131,7 +186,8 @@ def load_learner(template: Learner, seed: int, dumped: Mapping[str, Any], *, all
     return learner
 
 
-def _copy(learner: Learner) -> Learner:
+def copy_learner(learner: Learner) -> Learner:
+    """A twin to train: the learner's own `copy()`, else a deep copy."""
     own: Callable[[], Learner] | None = getattr(learner, "copy", None)
     return own() if own is not None else deepcopy(learner)
 

@@ -19,8 +19,9 @@ def pack(X: Any) -> Mapping[str, Any]:
     if isinstance(X, dict):
         return {"kind": "dict", "columns": [[name, pack(column)] for name, column in X.items()]}
     if isinstance(X, np.ndarray):
-        kind = "objects" if X.dtype.kind == "O" else "array"
-        return {"kind": kind, "values": X.tolist() if kind == "objects" else X}
+        if X.dtype.kind == "O":
+            return {"kind": "objects", "shape": list(X.shape), "values": X.ravel().tolist()}
+        return {"kind": "array", "values": X}
     if isinstance(X, list | tuple):
         return {"kind": "list", "values": list(X)}
     if hasattr(X, "columns"):
@@ -47,7 +48,7 @@ def unpack(packed: Mapping[str, Any]) -> Any:
     if kind == "objects":
         values = np.empty(len(packed["values"]), dtype=object)
         values[:] = packed["values"]
-        return values
+        return values.reshape(packed["shape"])
     if kind in ("array", "list"):
         return packed["values"]
     if kind in ("frame", "series", "categories"):

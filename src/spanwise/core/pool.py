@@ -29,10 +29,10 @@ class Pool:
     """Instances by span, in the order of the cover, run by the learner's engine or a loop."""
 
     def __init__(self, learner: Learner, seed: int) -> None:
-        if seed < 0:
+        if not isinstance(seed, int | np.integer) or seed < 0:
             raise SettingError(f"seed={seed}: a seed is a whole number that is not negative")
         self.engine = engine_for(learner)
-        self.seed = seed
+        self.seed = int(seed)
         self.classes = 0
         self.trained: dict[Span, int] = {}  # rounds trained, of every instance alive
         self.seconds = {"learn": 0.0, "score": 0.0}
@@ -40,6 +40,11 @@ class Pool:
     @property
     def spans(self) -> list[Span]:
         return list(self.trained)
+
+    def begin_round(self, classes: int) -> None:
+        """From now on so many classes are known, and time is counted anew."""
+        self.classes = classes
+        self.seconds = {"learn": 0.0, "score": 0.0}
 
     def advance(self, active: Sequence[Span]) -> None:
         """Retire who is not `active` any more and start who is new."""
@@ -64,7 +69,7 @@ class Pool:
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))
         twin.engine, twin.seed, twin.classes = self.engine.copy(), self.seed, self.classes
-        twin.trained, twin.seconds = self.trained, {"learn": 0.0, "score": 0.0}
+        twin.trained, twin.seconds = self.trained, dict(self.seconds)
         return twin
 
     def state(self, *, pickle: bool) -> list[Mapping[str, Any]]:
@@ -120,6 +125,8 @@ def complete(logits: Array, n: int, classes: int, span: Span) -> Array:
             f"the instance started at round {span.start} answered {logits[row, column]} for row {row}, "
             f"class {column}: logits must be finite"
         )
+    if logits.dtype.kind != "f":
+        logits = logits.astype(float)
     missing = classes - logits.shape[1]
     if not missing:
         return logits

@@ -20,7 +20,7 @@ class RoundReport:
         windows: over how many of the last rounds each estimate was made, by start.
         weights: by start, of the ensemble that was considered, chosen or not.
         chosen: who predicts round t + 1: a start, or the name of a combination such as "ensemble".
-        accuracy: of what was played in round t, on its labelled rows; None before anything had trained.
+        accuracy: of what was played in round t, on its labelled rows; None where nothing that played had trained.
         instances: every span alive for round t + 1.
         seconds: spent learning, scoring and in all.
     """

@@ -30,6 +30,8 @@ def count(X: Any) -> int:
     (2, 3)
     """
     if isinstance(X, dict):
+        if not X:
+            raise FeatureError("there is not a single column in these features")
         lengths = {name: count(column) for name, column in X.items()}
         if len(set(lengths.values())) != 1:
             raise FeatureError(f"the columns differ in length: {lengths}; every column needs one value a row")
@@ -51,8 +53,8 @@ def take(X: Any, positions: Array) -> Any:
         return {name: take(column, positions) for name, column in X.items()}
     if hasattr(X, "iloc"):
         return X.iloc[positions]
-    if isinstance(X, list | tuple):
-        return [X[i] for i in positions]
+    if isinstance(X, list | tuple):  # rows that can change are copied, as an array's are
+        return [row.copy() if isinstance(row := X[i], dict | list) else row for i in positions]
     if _is_tensor(X):
         return X[sys.modules["torch"].as_tensor(positions, device=X.device)]
     return (X.tocsr() if _is_sparse(X) else X)[positions]
@@ -84,13 +86,16 @@ def layout(X: Any) -> Layout:
     """Container, width and feature names of `X`."""
     if isinstance(X, dict):
         return Layout("dict", (len(X),), tuple(sorted(map(str, X))))
+    if isinstance(X, np.ndarray):
+        return Layout("ndarray", X.shape[1:] or None, None)
     columns = getattr(X, "columns", None)
     if columns is not None:
         return Layout(type(X).__name__, (len(columns),), tuple(map(str, columns)))
     if isinstance(X, list | tuple):
         width = (len(X[0]),) if len(X) and isinstance(X[0], list | tuple | np.ndarray) else None
         return Layout("list", width, None)
-    return Layout("sparse" if _is_sparse(X) else type(X).__name__, tuple(getattr(X, "shape", ()))[1:], None)
+    shape = tuple(getattr(X, "shape", ()))
+    return Layout("sparse" if _is_sparse(X) else type(X).__name__, shape[1:] or None, None)
 
 
 def check_layout(seen: Layout, now: Layout, *, learning: bool) -> None:
@@ -98,10 +103,8 @@ def check_layout(seen: Layout, now: Layout, *, learning: bool) -> None:
     if seen.names is not None and now.names is not None and seen.names != now.names:
         raise FeatureError(_names_differ(seen.names, now.names))
     if seen.width != now.width:
-        raise FeatureError(
-            f"this batch has rows of shape {now.width}, earlier rounds had {seen.width}: "
-            "every round needs the same features"
-        )
+        hint = "one row alone is passed as X[:1]" if now.width is None else "every round needs the same features"
+        raise FeatureError(f"this batch has rows of shape {now.width}, earlier rounds had {seen.width}: {hint}")
     if learning and seen.container != now.container:
         raise FeatureError(
             f"this batch came as {now.container}, earlier rounds as {seen.container}: learn from one kind throughout"
@@ -134,6 +137,8 @@ def _first_bad(X: Any) -> tuple[int | str, ...] | None:
     if _is_tensor(X):
         X = sys.modules["torch"].isfinite(X).logical_not().nonzero()
         return tuple(X[0].tolist()) if len(X) else None
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], str | bytes):
+        return None
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], dict):
         places = [(i, name) for i, row in enumerate(X) for name, value in row.items() if not _is_fine(value)]
         return places[0] if places else None
@@ -150,6 +155,8 @@ def _is_fine(value: Any) -> bool:
 def _numbers(X: Any) -> Array:
     """The numbers in `X` at their places, and something finite at all others."""
     if hasattr(X, "columns"):
+        if not X.shape[1]:
+            raise FeatureError("there is not a single column in these features")
         return np.column_stack([_column(X.iloc[:, i]) for i in range(X.shape[1])])
     if hasattr(X, "iloc"):
         return _column(X)

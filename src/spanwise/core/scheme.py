@@ -39,9 +39,15 @@ class Method(Protocol):
 
     def learn(self, X: Any, y: Array) -> RoundReport: ...
 
+    def check_round(self) -> None: ...
+
     def rng(self) -> np.random.Generator: ...
 
     def copy(self) -> Self: ...
+
+
+SAVED = {"scheme", "transactional", "classes", "classes_fixed", "layout", "seed", "pool", "method"}
+"""What a snapshot of a scheme holds."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +92,9 @@ class Scheme:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _lock=RLock())
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} around {type(self.method.learner).__name__}, at round {self.round}>"
+
     @property
     def method(self) -> Method:
         """What is behind the face, as it is now; to look at, not to change."""
@@ -103,19 +112,21 @@ class Scheme:
 
     def predict(self, X: Any) -> Array:
         """A label for every row; None for all of them while no class is known."""
-        live, said = self._ask(X)
-        if not len(live.labels):
-            return np.full(said.n, None)
         with self._steady():
-            return live.labels.names(answers(live.method.current, said))
+            live = self._whole()
+            n = self._check(X, live, learning=False)
+            if not len(live.labels):
+                return np.full(n, None)
+            return live.labels.names(answers(live.method.current, live.method.scores(X)))
 
     def predict_proba(self, X: Any) -> Array:
         """A probability for every row and class, columns in the order of `classes`."""
-        live, said = self._ask(X)
-        if not len(live.labels):
-            return np.zeros((said.n, 0))
         with self._steady():
-            return live.method.current.proba(said)
+            live = self._whole()
+            n = self._check(X, live, learning=False)
+            if not len(live.labels):
+                return np.zeros((n, 0))
+            return live.method.current.proba(live.method.scores(X))
 
     def learn(self, X: Any, y: Any) -> RoundReport:
         """One round: the labels of a batch have come. Rows whose label is None or NaN are left out."""
@@ -128,8 +139,9 @@ class Scheme:
             if len(y) != n:
                 raise DataError(f"{n} rows of features but {len(y)} labels: they must be as many")
             labelled, numbers = labels.number(y)
+            live.method.check_round()
             method = live.method.copy() if self.transactional else live.method
-            method.pool.classes = len(labels)
+            method.pool.begin_round(len(labels))
             try:
                 report = method.learn(X if len(labelled) == n else rows.take(X, labelled), numbers)
             except BaseException as error:
@@ -175,13 +187,15 @@ class Scheme:
             pickle: allow pickles in the folder; only for folders you trust.
         """
         saved = snapshot.read(folder)
+        if not isinstance(saved, dict) or not set(saved) >= SAVED:
+            raise SnapshotError(f"{folder} holds a snapshot, but not of a scheme")
         if cls.__name__ not in (saved["scheme"], "Scheme"):
             raise SnapshotError(f"{folder} holds a {saved['scheme']}: load it with {saved['scheme']}.load")
         method: Method = saved["method"]
-        if getattr(method.evidence, "split", None) == YOUR_OWN:
+        if str(method.evidence.split) == YOUR_OWN:
             if split is None:
                 raise SnapshotError(f"{folder} was saved with a split of your own: pass split= again")
-            method.evidence.split = split  # type: ignore[attr-defined]
+            method.evidence.split = split  # type: ignore[misc]
         labels = Labels(saved["classes"], fixed=saved["classes_fixed"])
         method.learner = adapt(learner)
         method.pool = Pool(method.learner, saved["seed"])
@@ -191,12 +205,6 @@ class Scheme:
         scheme.transactional = saved["transactional"]
         scheme._start(Live(method, labels, saved["layout"]))
         return scheme
-
-    def _ask(self, X: Any) -> tuple[Live, Scores]:
-        with self._steady():
-            live = self._whole()
-            self._check(X, live, learning=False)
-            return live, live.method.scores(X)
 
     def _check(self, X: Any, live: Live, *, learning: bool) -> int:
         n = rows.count(X)

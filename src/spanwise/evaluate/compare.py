@@ -4,7 +4,8 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from spanwise.core.evidence import HoldOut
+from spanwise import catalog
+from spanwise.core.evidence import Evidence
 from spanwise.core.scheme import Scheme
 from spanwise.errors import SettingError
 from spanwise.evaluate.protocol import evaluate
@@ -15,7 +16,7 @@ from spanwise.schemes.plain import Plain
 def compare(
     learner: object,
     stream: Iterable[Any],
-    schemes: Mapping[str, Callable[[object, int], Scheme]],
+    schemes: Mapping[str, str | Callable[..., Scheme]],
     *,
     seed: int = 0,
     record: str | os.PathLike[str] | None = None,
@@ -29,33 +30,34 @@ def compare(
     >>> from spanwise.core.awe import AWE
     >>> from spanwise.streams import Abrupt
     >>> stream = Abrupt(rounds=3, size=20)
-    >>> compare(majority_class(), stream, {"awe": lambda learner, seed: AWE(learner, seed=seed)}).schemes
+    >>> compare(majority_class(), stream, {"awe": AWE}).schemes
     ['plain', 'plain-same-fold', 'awe']
 
     Args:
         learner: what every scheme is put around.
         stream: batches, or pairs `X, y`.
-        schemes: (learner, seed) -> scheme, by name.
+        schemes: by the name to give it in the evaluation: a name from `catalog.SCHEMES`, a scheme's
+            class, or a function that is called with the learner and seed=seed.
         seed: one seed makes the run repeatable.
         record, progress: as for `evaluate`.
     """
-    made = {name: make(learner, seed) for name, make in schemes.items()}
+    made = {name: catalog.make_scheme(what, learner, seed) for name, what in schemes.items()}
     baselines: dict[str, Scheme] = {PLAIN: Plain(learner, seed=seed)}
     folds = held_back(made)
     if folds is not None:
-        baselines[SAME_FOLD] = Plain(learner, train_fraction=1 - folds.fraction, split=folds.split, seed=seed)
+        baselines[SAME_FOLD] = Plain(learner, train_fraction=folds.train_fraction, split=folds.split, seed=seed)
     return evaluate({**baselines, **made}, stream, record=record, progress=progress)
 
 
-def held_back(schemes: Mapping[str, Scheme]) -> HoldOut | None:
+def held_back(schemes: Mapping[str, Scheme]) -> Evidence | None:
     """How the schemes that hold rows back do it, which must be one way, as one baseline stands for all."""
     found = {name: scheme.method.evidence for name, scheme in schemes.items()}
-    ways = {name: evidence for name, evidence in found.items() if isinstance(evidence, HoldOut)}
+    ways = {name: one for name, one in found.items() if one.train_fraction < 1 or one.split is not None}
     first = next(iter(ways.values()), None)
-    if first and any((way.fraction, way.split) != (first.fraction, first.split) for way in ways.values()):
-        held = ", ".join(f"{name} {way.fraction:.3g}" for name, way in ways.items())
+    if first and any((way.train_fraction, way.split) != (first.train_fraction, first.split) for way in ways.values()):
+        trained = ", ".join(f"{name} {way.train_fraction:.3g}" for name, way in ways.items())
         raise SettingError(
-            f"these schemes hold back different rows ({held}), so no plain learner trains on the same ones as all "
+            f"these schemes train on different rows ({trained}), so no plain learner trains on the same ones as all "
             "of them: give them the same fraction and split, or compare them one at a time"
         )
     return first

@@ -60,7 +60,8 @@ def evaluate(
 
 def play(row: Row, model: Scheme, batch: Batch, known: Array, *, score: bool) -> Row:
     """One round of one model."""
-    holds_back = model.method.evidence.holds_back
+    evidence = model.method.evidence
+    holds_back = evidence.train_fraction < 1 or evidence.split is not None
     if not len(known):
         return replace(row, skipped=True, holds_back=holds_back)
     begin = perf_counter()

@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from spanwise import catalog
 from spanwise.adapters.river import RiverLearner
 from spanwise.core.awe import AWE
+from spanwise.core.labels import labelled
 from spanwise.core.scheme import Scheme
 from spanwise.errors import FeatureError, MissingExtraError, SettingError
 from spanwise.learner import Array
@@ -29,31 +31,37 @@ class SpanwiseClassifier(base.Classifier):  # type: ignore[misc]
 
     Nothing is learned until a round closes. A label that has only been seen in the open round has
     probability 0; while the first round is open, all labels seen are equally probable. A round that
-    the scheme refuses raises its error and is dropped, and the model stays as it was.
+    the scheme refuses raises its error and is dropped, and the model stays as it was. Rows whose label
+    is missing (None, NaN) are left out.
 
     Args:
         learner: a River classifier, a scikit-learn classifier, or anything with fresh, learn and
             logits. All but River's are given arrays: the features of the first round in the order of
             their names, 0 for those a row lacks.
-        scheme: called as scheme(learner, seed=seed); a scheme's class will do.
+        scheme: a name from `catalog.SCHEMES`, or what is called as scheme(learner, seed=seed): a
+            scheme's class, or a function of your own.
         round_size: rows in a round, at least 1.
         seed: one seed makes the run repeatable.
     """
 
-    def __init__(self, learner: Any, scheme: Callable[..., Scheme] = AWE, round_size: int = 100, seed: int = 0) -> None:
-        if round_size < 1:
+    def __init__(
+        self, learner: Any, scheme: str | Callable[..., Scheme] = AWE, round_size: int = 100, seed: int = 0
+    ) -> None:
+        if not isinstance(round_size, int) or round_size < 1:
             raise SettingError(f"round_size={round_size}: a round needs at least 1 row")
         self.learner = learner
         self.scheme = scheme
         self.round_size = round_size
         self.seed = seed
-        self._model = scheme(learner, seed=seed)
+        self._model = catalog.make_scheme(scheme, learner, seed)
         self._rows: list[Mapping[Any, Any]] = []
         self._labels: list[Hashable] = []
         self._seen: dict[Hashable, float] = {}
         self._names: list[Any] | None = None
 
     def learn_one(self, x: Mapping[Any, Any], y: Hashable) -> None:
+        if not len(labelled([y])):
+            return
         self._rows.append(_ordered(x))
         self._labels.append(y)
         self._seen[y] = 0.0

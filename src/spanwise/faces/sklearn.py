@@ -1,7 +1,6 @@
 """A scheme as a scikit-learn estimator: rows in order of time go in, and are cut into rounds."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -36,7 +35,7 @@ class SpanwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     Args:
         learner: a scikit-learn classifier with partial_fit, or anything with fresh, learn and logits;
-            None for logistic regression by SGD.
+            None for logistic regression by SGD. It is given arrays, so text must be made numbers before.
         scheme: a name from `catalog.SCHEMES`, or what is called as scheme(learner, seed=seed): a
             scheme's class, or a function of your own.
         round_size: `fit` cuts its rows, in their order, into rounds of so many; None makes them one round.
@@ -100,7 +99,7 @@ class SpanwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         tags, learner = super().__sklearn_tags__(), self._learner()
         if isinstance(learner, BaseEstimator):
             tags.input_tags.sparse = get_tags(learner).input_tags.sparse
-            tags.input_tags.allow_nan = get_tags(steps_of(learner)[0]).input_tags.allow_nan
+            tags.input_tags.allow_nan = all(get_tags(step).input_tags.allow_nan for step in steps_of(learner))
         else:
             tags.input_tags.allow_nan = getattr(learner, "accepts_nan", False)
         return tags
@@ -109,13 +108,12 @@ class SpanwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return SGDClassifier(loss="log_loss") if self.learner is None else self.learner
 
     def _start(self) -> None:
-        make = partial(catalog.scheme, self.scheme) if isinstance(self.scheme, str) else self.scheme
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.scheme_: Scheme = make(self._learner(), seed=seed)
+        self.scheme_ = catalog.make_scheme(self.scheme, self._learner(), seed)
 
     def _rounds(self, n: int) -> Iterator[slice]:
         size = n if self.round_size is None else self.round_size
-        if size < 1:
+        if not isinstance(size, int | np.integer) or size < 1:
             raise SettingError(f"round_size={size}: a round needs at least 1 row; None makes all rows one round")
         return (slice(begin, begin + size) for begin in range(0, n, size))
 

@@ -16,6 +16,8 @@ try:
 except ImportError as error:
     raise MissingExtraError("matplotlib", "report") from error
 
+COLOURS = {"plain": "0.2", "plain-ensemble": "0.5", "awe": "tab:blue", "awe-prequential": "tab:orange"}
+
 SMOOTH = 9
 """Rounds that a point of the accuracy curve averages over."""
 
@@ -48,8 +50,9 @@ def draw(evaluation: Evaluation, path: str | os.PathLike[str], *, schemes: Seque
 def _draw_accuracy(axes: Any, evaluation: Evaluation, name: str) -> None:
     values = evaluation.accuracy_of(name)
     rounds = [row.round for row in evaluation.rows if row.scheme == name and row.accuracy is not None]
-    plain = {"plain": "0.25", "plain-ensemble": "0.6"}.get(name)
-    axes.plot(rounds, smooth(values), label=f"{name} ({100 * values.mean():.1f} %)", color=plain, linewidth=1.6)
+    style = {"color": COLOURS[name]} if name in COLOURS else {}
+    dashes = ":" if name == "plain-ensemble" else "-"
+    axes.plot(rounds, smooth(values), dashes, label=f"{name} ({100 * values.mean():.1f} %)", linewidth=1.6, **style)
 
 
 def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
@@ -58,7 +61,8 @@ def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
     mixed = [(row.round + 1, mean_span(row)) for row in rows if row.span is None]
     for points, label, marker in ((single, "one instance", "o"), (mixed, "ensemble (weighted mean)", "x")):
         if points:
-            axes.plot(*zip(*points, strict=True), marker, markersize=3.5, label=f"{name}: {label}")
+            colour = COLOURS.get(name, "tab:purple")
+            axes.plot(*zip(*points, strict=True), marker, color=colour, markersize=3.5, label=f"{name}: {label}")
 
 
 def smooth(values: Array) -> Array:

@@ -42,27 +42,23 @@ class Bettor(NamedTuple):
 class CBCEWeights(Choice):
     """Weights proportional to prior times stake; the prior alone while nobody stakes anything."""
 
-    cover: Cover
     bettors: dict[Span, Bettor] = field(default_factory=dict, init=False, repr=False)
 
-    def observe(self, said: Scores, y: Array, played: Model, round: int) -> None:
-        bettors = self.bettors or self._born(round)
+    def observe(self, said: Scores, y: Array, played: Model, cover: Cover, round: int) -> None:
+        bettors = self.bettors or dict.fromkeys(cover.intervals(round), Bettor())
         weights = weigh(bettors)
         lost = errors(list(bettors), said, y)
         average = sum(weights[span] * lost[span] for span in bettors)
         moved = {span: bettor.after(average - lost[span]) for span, bettor in bettors.items()}
-        self.bettors = {span: moved.get(span, bettor) for span, bettor in self._born(round + 1).items()}
+        self.bettors = {span: moved.get(span, Bettor()) for span in cover.intervals(round + 1)}
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         return [mixture(weigh(self.bettors), pool, "cbce")]
 
     def copy(self) -> Self:
-        twin = type(self)(self.cover)
+        twin = type(self)()
         twin.bettors = dict(self.bettors)
         return twin
-
-    def _born(self, round: int) -> dict[Span, Bettor]:
-        return {span: Bettor() for span in self.cover.intervals(round)}
 
 
 def weigh(bettors: Mapping[Span, Bettor]) -> dict[Span, float]:
@@ -102,5 +98,5 @@ class CBCE(Scheme):
         transactional: bool = True,
     ) -> None:
         cover = cover or Geometric()
-        algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=CBCEWeights(cover), seed=seed)
+        algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=CBCEWeights(), seed=seed)
         super().__init__(algorithm, classes=classes, transactional=transactional)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from spanwise.core.choice import Choice, Combine, Model, Single, Weighted
+from spanwise.core.choice import Choice, Combine, Model, Single, Weighted, check_combine
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.refine import Estimate
 from spanwise.core.spans import Span
@@ -34,6 +34,9 @@ class Uniform(Choice):
     """All trained instances, each counting the same."""
 
     combine: Combine = "softmax"
+
+    def __post_init__(self) -> None:
+        check_combine(self.combine)
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         trained = [span for span, rounds in pool.trained.items() if rounds]

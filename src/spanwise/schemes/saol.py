@@ -29,26 +29,24 @@ class SAOLWeights(Choice):
     """A weight for every interval alive, moved by the error on each batch before training on it.
 
     Args:
-        cover: whose intervals to weigh.
         random: draw one instance a round with probability proportional to its weight, instead of
             playing the weighted mean of all; the loss played is then the expected one.
         fallback: play start 1 while instances that have not trained yet hold most of the weight.
         seed: of the draws.
     """
 
-    cover: Cover
     random: bool = False
     fallback: bool = False
     seed: int = 0
     weights: dict[Span, float] = field(default_factory=dict, init=False, repr=False)
 
-    def observe(self, said: Scores, y: Array, played: Model, round: int) -> None:
-        weights = self.weights or self._born(round)
+    def observe(self, said: Scores, y: Array, played: Model, cover: Cover, round: int) -> None:
+        weights = self.weights or born(cover, round)
         lost = errors(list(weights), said, y)
         total = sum(weights.values())
         loss = sum(w * lost[s] for s, w in weights.items()) / total if self.random else error(played, said, y)
         moved = {s: w * (1 + rate(s, round) * (loss - lost[s])) for s, w in weights.items()}
-        self.weights = {s: moved.get(s, weight) for s, weight in self._born(round + 1).items()}
+        self.weights = {s: moved.get(s, weight) for s, weight in born(cover, round + 1).items()}
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         mixed = mixture(self.weights, pool, "saol")
@@ -62,12 +60,14 @@ class SAOLWeights(Choice):
         return [Single(spans[draw])]
 
     def copy(self) -> Self:
-        twin = type(self)(self.cover, self.random, self.fallback, self.seed)
+        twin = type(self)(self.random, self.fallback, self.seed)
         twin.weights = dict(self.weights)
         return twin
 
-    def _born(self, round: int) -> dict[Span, float]:
-        return {span: rate(span, round) for span in self.cover.intervals(round)}
+
+def born(cover: Cover, round: int) -> dict[Span, float]:
+    """The intervals of a round, each with the weight it is born with."""
+    return {span: rate(span, round) for span in cover.intervals(round)}
 
 
 def rate(span: Span, round: int) -> float:
@@ -104,6 +104,6 @@ class SAOL(Scheme):
         transactional: bool = True,
     ) -> None:
         cover = cover or Geometric(base=fallback)
-        choice = SAOLWeights(cover, random, fallback, seed)
+        choice = SAOLWeights(random, fallback, seed)
         algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=choice, seed=seed)
         super().__init__(algorithm, classes=classes, transactional=transactional)

@@ -16,17 +16,18 @@ class Hoeffding(Window):
     r"""Algorithm 2 with a threshold that fits what it tests, so that it does stop.
 
     The two windows overlap, so the shorter and the longer accuracy differ by less than two
-    independent ones would. By Hoeffding's inequality, with no shift, all of N tests pass with
-    probability $1 - \delta$ when the threshold is
+    independent ones would. By Hoeffding's inequality and a union bound, with no shift, all of N tests
+    pass with probability $1 - \delta$ when the threshold is
 
     $$\sqrt{\tfrac12 \log(2N/\delta) \, (1/n(r) - 1/n(2r))}$$
 
     which is $\sqrt{\log(2N/\delta)/(4n)}$ for rounds of equal size: a 5-point drop shows with 900
-    points a round. N counts one test a round and instance, T times 2 log2 T.
+    points a round. N counts one test for each round, instance and doubling: T times 2 log2 T times log2 T.
 
     Args:
-        delta: probability of a false stop in the whole run, in (0, 1).
-        horizon: T; if None, the smallest power of two that is at least the rounds so far.
+        delta: probability of a false stop in T rounds, in (0, 1).
+        horizon: T; if None, the smallest power of two that is at least the rounds so far, so that
+            delta is spent anew whenever their number has doubled.
     """
 
     delta: float = 0.1
@@ -38,7 +39,7 @@ class Hoeffding(Window):
 
     def estimate(self, tally: Tally, reference: Tally | None, rounds: int) -> Estimate | None:
         horizon = self.horizon or power_of_two(rounds)
-        tests = horizon * 2 * max(1.0, log(horizon, 2))
+        tests = horizon * 2 * max(1.0, log(horizon, 2)) ** 2
         spread = 0.5 * log(2 * tests / self.delta)
 
         def agrees(short: Count, long: Count) -> bool:
@@ -81,6 +82,9 @@ class ARW(Window):
         base, gap = self._rolling(reference, paired=False), self._rolling(tally, paired=True)
         if base is None or gap is None:
             return None
+        apart = tally.last(len(tally))
+        if not apart.won and not apart.lost:
+            return base  # start 1 itself, or one that never differed from it
         return Estimate(min(1.0, max(0.0, base.accuracy + gap.accuracy)), gap.window)
 
     def _rolling(self, tally: Tally, *, paired: bool) -> Estimate | None:
