@@ -1,4 +1,4 @@
-"""The laws of checks.py over every learner that has a name."""
+"""The laws of `checks` over every learner that has a name."""
 
 import numpy as np
 import pytest

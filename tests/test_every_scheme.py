@@ -1,4 +1,4 @@
-"""The laws of checks.py over every scheme, and over every part put into a scheme."""
+"""The laws of `checks` over every scheme, and over every part put into a scheme."""
 
 from collections.abc import Callable
 

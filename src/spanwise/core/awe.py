@@ -16,7 +16,7 @@ from spanwise.core.choice import Choice, Combine, Model, Single, Weighted, answe
 from spanwise.core.evidence import Evidence, HoldOut, Prequential, Record
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.refine import Doubling, Estimate, Window
-from spanwise.core.report import RoundReport, by_start, weights_of
+from spanwise.core.report import RoundReport, report_of
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, LiteralMRI, Span, power_of_two
 from spanwise.core.split import Split, check_fraction
@@ -71,6 +71,7 @@ class Algorithm:
         self.cover.active(self.round + 1)
 
     def learn(self, X: Any, y: Array) -> RoundReport:
+        """One round, lines 4 to 16; the lines without a number serve evidence and choices that the paper lacks."""
         said = self.scores(X)
         played = self.accuracy_played(said, y)  # 4-8
         self.choice.observe(said, y, self.current, self.cover, self.round)
@@ -84,7 +85,7 @@ class Algorithm:
         estimates = self.estimates(record)  # 12
         self.candidates = self.choice.candidates(estimates, self.pool, self.round)  # 13-15
         self.current = self.pick(record)  # 16
-        return self.report(estimates, played)
+        return report_of(self.round - 1, self.pool, estimates, self.candidates, self.current, played)
 
     def estimates(self, record: Record) -> dict[Span, Estimate]:
         """Line 12: the refined accuracy of each instance that there is evidence on."""
@@ -123,20 +124,6 @@ class Algorithm:
         if not any(self.pool.trained[span] for span in self.current.weights):
             return None
         return float((answers(self.current, said) == y).mean())
-
-    def report(self, estimates: dict[Span, Estimate], played: float | None) -> RoundReport:
-        chosen, best = self.current.name, by_start(estimates)
-        return RoundReport(
-            round=self.round - 1,
-            starts=tuple(sorted({span.start for span in self.pool.spans})),
-            estimates={start: estimate.accuracy for start, estimate in best.items()},
-            windows={start: estimate.window for start, estimate in best.items()},
-            weights=weights_of(self.candidates, self.current),
-            chosen=chosen.start if isinstance(chosen, Span) else chosen,
-            accuracy=played,
-            instances=tuple(self.pool.spans),
-            seconds=dict(self.pool.seconds),
-        )
 
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from spanwise.core.choice import Model
+from spanwise.core.pool import Pool
 from spanwise.core.refine import Estimate
 from spanwise.core.spans import Span
 
@@ -43,6 +44,29 @@ class RoundReport:
     def line(self) -> dict[str, Any]:
         """As a dict for one line of JSON."""
         return asdict(self)
+
+
+def report_of(
+    round: int,
+    pool: Pool,
+    estimates: Mapping[Span, Estimate],
+    candidates: Sequence[Model],
+    current: Model,
+    played: float | None,
+) -> RoundReport:
+    """The report of a round, from what it left behind."""
+    best = by_start(estimates)
+    return RoundReport(
+        round=round,
+        starts=tuple(sorted({span.start for span in pool.spans})),
+        estimates={start: estimate.accuracy for start, estimate in best.items()},
+        windows={start: estimate.window for start, estimate in best.items()},
+        weights=weights_of(candidates, current),
+        chosen=current.name.start if isinstance(current.name, Span) else current.name,
+        accuracy=played,
+        instances=tuple(pool.spans),
+        seconds=dict(pool.seconds),
+    )
 
 
 def by_start(estimates: Mapping[Span, Estimate]) -> dict[int, Estimate]:
