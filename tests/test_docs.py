@@ -96,3 +96,12 @@ def test_the_readmes_cost_is_the_one_the_benchmark_wrote():
     assert f"{100 * cost['what_the_scheme_adds']['added']:.0f} %" in readme
     assert f"{cost['rounds_to_100_000']['alive_at_the_end']} instances" in readme
     assert f"{cost['rounds_to_100_000']['rounds_of_counts_kept']:,} counts" in readme
+
+
+def test_examples_of_docstrings_are_shown_as_code():
+    extension = run_path(str(DOCS / "hooks" / "doctests.py"))["DoctestExtension"]()
+    text = "An idea.\n\n>>> 1 + 1\n2\n\nMore of it.\n\n```\n>>> fenced already\n```\n"
+    shown = markdown.markdown(text, extensions=[extension, "pymdownx.superfences"])
+    assert "blockquote" not in shown
+    assert shown.count("<code>") + shown.count("<code ") == 2
+    assert "<p>More of it.</p>" in shown
