@@ -89,6 +89,14 @@ def test_the_readmes_table_is_the_one_the_demo_wrote():
     assert table.strip() in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+def test_the_readmes_losses_are_those_the_demo_wrote():
+    rows = json.loads((ROOT / "results" / "demo-linear" / "table.json").read_text(encoding="utf-8"))["rows"]
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    for row in rows:
+        if row["scheme"] in ("plain", "plain-ensemble", "awe", "awe-prequential", "saol"):
+            assert f"{row['scheme']} {100 * row['accuracy']:.2f} %" in readme
+
+
 def test_the_readmes_cost_is_the_one_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
     cost = {row["benchmark"]: row for row in rows}

@@ -117,3 +117,13 @@ def test_capped_prequential_forgets_and_agrees_within_its_memory():
 def test_caps_and_fractions_out_of_range_are_refused(make):
     with pytest.raises(SettingError):
         make()
+
+
+def test_rows_from_a_mapped_file_are_held_out_and_saved(tmp_path):
+    mapped = np.memmap(tmp_path / "X", dtype=float, mode="w+", shape=BATCHES[0].X.shape)
+    mapped[:] = BATCHES[0].X
+    model = AWE(checks.centroids())
+    model.learn(mapped, BATCHES[0].y)
+    model.save(tmp_path / "model")
+    again = AWE.load(tmp_path / "model", checks.centroids())
+    checks.assert_same_report(again.learn(*BATCHES[1]), model.learn(*BATCHES[1]))

@@ -21,7 +21,7 @@ def pack(X: Any) -> Mapping[str, Any]:
     if isinstance(X, np.ndarray):
         if X.dtype.kind == "O":
             return {"kind": "objects", "shape": list(X.shape), "values": X.ravel().tolist()}
-        return {"kind": "array", "values": X}
+        return {"kind": "array", "values": np.asarray(X) if isinstance(X, np.memmap) else X}
     if isinstance(X, list | tuple):
         return {"kind": "list", "values": list(X)}
     if hasattr(X, "columns"):

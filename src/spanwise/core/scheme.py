@@ -7,6 +7,7 @@ holds on to the model as it was before the round.
 
 import os
 from collections.abc import Hashable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from threading import RLock
 from time import perf_counter
@@ -216,9 +217,9 @@ class Scheme:
             rows.check_finite(X)
         return n
 
-    def _steady(self) -> Any:
+    def _steady(self) -> AbstractContextManager[Any]:
         """Learners that are trained in place must not be asked meanwhile."""
-        return self._lock if not self.transactional else _NO_LOCK
+        return nullcontext() if self.transactional else self._lock
 
     def _whole(self) -> Live:
         if self._broken is not None:
@@ -227,12 +228,3 @@ class Scheme:
                 "load the model from its last snapshot"
             )
         return self._live
-
-
-class _NoLock:
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, *error: object) -> None: ...
-
-
-_NO_LOCK = _NoLock()
