@@ -9,7 +9,7 @@ DEV := $(VENV)/.dev-is-installed
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-slow check lint types contracts docs bench interpreters format clean
+.PHONY: help demo test test-slow test-gpu check lint types contracts docs bench interpreters format clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -22,6 +22,9 @@ test: $(DEV) ## the tests, doctests among them
 
 test-slow: $(DEV) ## the tests that take more than ten seconds each
 	$(BIN)/pytest -m "slow and not gpu"
+
+test-gpu: $(DEV) ## the tests that need a CUDA device
+	$(BIN)/pytest -m gpu
 
 check: lint types contracts test docs ## all that must pass before a push
 
@@ -60,7 +63,7 @@ $(DEMO): pyproject.toml constraints.txt
 
 $(DEV): pyproject.toml constraints.txt
 	$(make_venv)
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[sklearn,river,torch,report]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[sklearn,river,torch,text,report]' --group dev
 	touch $(DEMO) $@
 
 # pip learned dependency groups in 25.1.

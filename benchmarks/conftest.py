@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 RESULTS = Path(__file__).parent.parent / "results" / "core_cost.json"
-PACKAGES = ("numpy", "scikit-learn")
+PACKAGES = ("numpy", "scikit-learn", "torch")
 
 
 @pytest.fixture

@@ -11,7 +11,11 @@ from spanwise.learner import Learner
 
 LEARNERS = {
     "averaged-linear": "spanwise.adapters.ready_sklearn:averaged_linear",
+    "coral": "spanwise.deep.ready:coral",
+    "ewc": "spanwise.deep.ready:ewc",
+    "ft": "spanwise.deep.ready:ft",
     "hoeffding-tree": "spanwise.adapters.ready_river:hoeffding_tree",
+    "irm": "spanwise.deep.ready:irm",
     "linear": "spanwise.adapters.ready_sklearn:linear",
     "majority": "spanwise.adapters.functions:majority_class",
     "mlp": "spanwise.adapters.ready_sklearn:mlp",
@@ -19,6 +23,7 @@ LEARNERS = {
     "river-linear": "spanwise.adapters.ready_river:linear",
     "river-naive-bayes": "spanwise.adapters.ready_river:naive_bayes",
     "scaled-linear": "spanwise.adapters.ready_sklearn:scaled_linear",
+    "si": "spanwise.deep.ready:si",
 }
 
 SCHEMES = {

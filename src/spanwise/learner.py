@@ -19,6 +19,7 @@ Array = npt.NDArray[Any]
 FOREIGN = {
     "sklearn.base:BaseEstimator": "spanwise.adapters.sklearn:SklearnLearner",
     "river.base:Estimator": "spanwise.adapters.river:RiverLearner",
+    "torch.nn:Module": "spanwise.deep.learner:TorchLearner",
 }
 """Foreign base class -> the adapter that makes a learner of it."""
 
@@ -29,7 +30,8 @@ class Learner(Protocol):
 
     `y` holds class numbers 0..K-1. `logits` may be narrower than K, as an instance that
     started before a class appeared must be: what it says of the classes it leaves out is
-    the row's least logit minus 1. Optional attributes: `accepts_nan = True` when NaN and
+    the row's least logit minus 1. It may be wider, as a network made for more classes than
+    have appeared is: what it says of those is left out. Optional attributes: `accepts_nan = True` when NaN and
     infinite features are welcome; `copy()` when there is a faster way than `deepcopy`;
     `engine()` when the learner knows a better way to run many of itself than a loop.
     """
@@ -74,7 +76,7 @@ def adapt(thing: object) -> Learner:
             return cast(Learner, getattr(import_module(adapter_module), adapter_name)(thing))
     raise LearnerError(
         f"{thing!r} is not a learner: it lacks {_missing(thing)}, and it is no scikit-learn or River "
-        f"classifier. Pass an instance with fresh(seed), learn(X, y) and logits(X)."
+        f"classifier or torch module. Pass an instance with fresh(seed), learn(X, y) and logits(X)."
     )
 
 

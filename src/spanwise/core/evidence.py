@@ -138,6 +138,7 @@ class Rescored:
         self.y = np.concatenate([y for _, y in folds])
         filled = [X for X, y in folds if len(y)]
         self.said = pool.scores(rows.join(filled)) if filled else None
+        self.trained = [span for span, rounds in pool.trained.items() if rounds]
         self.reference = reference
         self._right: dict[Any, Array] = {}
 
@@ -153,6 +154,7 @@ class Rescored:
     def _answers_right(self, model: Model) -> Array:
         assert self.said is not None
         if model.name not in self._right:
+            self.said.of(self.trained)  # at once, though models are judged one by one
             self._right[model.name] = answers(model, self.said) == self.y
         return self._right[model.name]
 
@@ -183,6 +185,7 @@ class Prequential:
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
         if not models:
             return
+        said.of(list({span: None for model in models for span in model.weights}))  # at once: an engine may stack them
         names = [model.name for model in models]
         right = np.stack([answers(model, said) == y for model in models])
         other = right[names.index(reference.name)] if reference and reference.name in names else right

@@ -109,12 +109,13 @@ class Scores:
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:
-    """Logits checked, and widened to all classes: one below the row's least for those left out."""
-    if logits.ndim != 2 or len(logits) != n or logits.shape[1] > classes:
+    """Logits checked, and as wide as the classes known: one below the row's least for those left out."""
+    if logits.ndim != 2 or len(logits) != n:
         raise LearnerError(
             f"the instance started at round {span.start} answered logits of shape {logits.shape}; expected "
-            f"({n}, k) with k at most {classes}, the classes known. If its width is fixed, pass classes=[...]."
+            f"({n}, k), a row for every point and a column for every class"
         )
+    logits = logits[:, :classes]
     if logits.dtype.kind not in "fiub":
         raise LearnerError(
             f"the instance started at round {span.start} answered logits of dtype {logits.dtype}: numbers are needed"

@@ -16,6 +16,7 @@ def error(model: Model, said: Scores, y: Array) -> float:
 def errors(intervals: Sequence[Span], said: Scores, y: Array) -> dict[Span, float]:
     """The error of each interval's instance; intervals with the same start share one."""
     instance = instances(said.pool)
+    said.of([instance[start] for start in sorted({span.start for span in intervals})])  # at once
     by_start = {start: error(Single(instance[start]), said, y) for start in {span.start for span in intervals}}
     return {span: by_start[span.start] for span in intervals}
 
