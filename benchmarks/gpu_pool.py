@@ -13,6 +13,7 @@ Both sides compute in the same precision. A row is written as soon as it is meas
 """
 
 import argparse
+import gc
 import json
 import platform
 import time
@@ -136,8 +137,10 @@ def rivals(case: Case, precision: str) -> dict[str, float]:
 
 def ours(case: Case, precision: str, penalty: object, k: int) -> tuple[float, float, float]:
     """Milliseconds a step, gigabytes at the peak, seconds before the first round was done."""
+    gc.collect()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
+    before = torch.cuda.memory_allocated()
     torch.manual_seed(0)
     learner = TorchLearner(
         case.make(),
@@ -155,7 +158,7 @@ def ours(case: Case, precision: str, penalty: object, k: int) -> tuple[float, fl
     torch.cuda.synchronize()
     first = time.perf_counter() - begin
     took = milliseconds(lambda: learner.learn_together(pool, case.X, case.y, names), case.steps)
-    return took, round(torch.cuda.max_memory_allocated() / 1e9, 2), round(first, 1)
+    return took, round((torch.cuda.max_memory_allocated() - before) / 1e9, 2), round(first, 1)
 
 
 def table(
@@ -233,6 +236,7 @@ def main() -> None:
     parser.add_argument(
         "--rounds", type=int, default=1024, help="length of the stream for the whole round; 0 to leave it out"
     )
+    parser.add_argument("--table", action="store_true", help="measure nothing, print the table of what was measured")
     given = parser.parse_args()
     rows = json.loads(given.out.read_text())["rows"] if given.out.exists() else []
     done = {(row["network"], row["learner"], row["precision"]) for row in rows if "learner" in row}
@@ -243,11 +247,29 @@ def main() -> None:
         given.out.parent.mkdir(parents=True, exist_ok=True)
         given.out.write_text(json.dumps({"machine": machine(), "versions": versions(), "rows": rows}, indent=1) + "\n")
 
+    if given.table:
+        print(markdown(rows))
+        return
     for row in table(given.networks, given.learners, given.precisions, done):
         keep(row)
     if given.rounds and not any("round" in row for row in rows):
         for row in whole_round(given.rounds, steps=50):
             keep(row)
+
+
+def markdown(rows: list[dict[str, object]]) -> str:
+    """The table of the README: FT, milliseconds a step of all K instances."""
+    names = (
+        "network | K | precision | one, eager | one, ours | K in a loop | K graphed | K stacked | over K graphed | GB"
+    )
+    lines = [f"| {names} |", "| --- | ---: | --- |" + " ---: |" * 7]
+    for row in rows:
+        if row.get("learner") == "ft":
+            times = [row[name] for name in ("one_ms", "one_graph_ms", "loop_ms", "graphed_loop_ms", "stacked_ms")]
+            shown = " | ".join(f"{took:.3g}" for took in times)
+            gain = f"{row['speedup_over_graphed_loop']:.1f}x | {row['peak_gb']:.1f}"
+            lines.append(f"| {row['network']} | {row['k']} | {row['precision']} | {shown} | {gain} |")
+    return "\n".join(lines)
 
 
 def machine() -> dict[str, object]:

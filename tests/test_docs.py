@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import spanwise
+from spanwise import deep
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -48,6 +49,11 @@ def test_the_reference_shows_every_public_name():
     homes = {name: getattr(thing, "__module__", f"spanwise.{name}") for name, thing in public}
     hidden = [name for name, home in homes.items() if not {home, f"{home}.{name}", f"spanwise.{name}"} & shown]
     assert not hidden, f"add to docs/reference.md: {hidden}"
+
+
+def test_the_reference_shows_every_name_of_the_deep_learners():
+    shown = set(SHOWN.findall((DOCS / "reference.md").read_text(encoding="utf-8")))
+    assert {f"spanwise.deep.{name}" for name in deep.__all__} <= shown
 
 
 @pytest.mark.parametrize(
@@ -104,6 +110,20 @@ def test_the_readmes_cost_is_the_one_the_benchmark_wrote():
     assert f"{100 * cost['what_the_scheme_adds']['added']:.0f} %" in readme
     assert f"{cost['rounds_to_100_000']['alive_at_the_end']} instances" in readme
     assert f"{cost['rounds_to_100_000']['rounds_of_counts_kept']:,} counts" in readme
+
+
+def test_the_table_of_the_stack_is_the_one_the_benchmark_wrote():
+    rows = json.loads((ROOT / "results" / "gpu_pool.json").read_text(encoding="utf-8"))["rows"]
+    table = run_path(str(ROOT / "benchmarks" / "gpu_pool.py"))["markdown"](rows)
+    for page in (ROOT / "README.md", DOCS / "deep.md"):
+        assert table in page.read_text(encoding="utf-8")
+
+
+def test_the_readmes_gain_on_a_cpu_is_the_one_the_benchmark_wrote():
+    rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
+    gain = next(row["times_by_hand"] for row in rows if row["benchmark"] == "stack_on_cpu_mlp_64_64_64_10")
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert f"12 copies of a 64-64-64-10 MLP train {gain:.0f} times as fast as by hand" in readme
 
 
 def test_examples_of_docstrings_are_shown_as_code():

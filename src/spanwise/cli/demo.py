@@ -93,7 +93,8 @@ def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> Non
     """The table, what it was made with, and the picture."""
     summary = evaluation.summary()
     versions = {"spanwise": __version__, "python": platform.python_version()}
-    versions |= {name: version(name) for name in ("numpy", "scikit-learn")}
+    loaded = {"numpy": "numpy", "sklearn": "scikit-learn", "torch": "torch"}
+    versions |= {package: version(package) for module, package in loaded.items() if module in sys.modules}
     machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
     table = {"settings": settings, "machine": machine, "versions": versions, "rows": [asdict(row) for row in summary]}
     (folder / "table.json").write_text(json.dumps(table, indent=1) + "\n")

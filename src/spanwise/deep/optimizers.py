@@ -124,8 +124,8 @@ class Adam:
         if self.amsgrad:
             square = new["most"] = torch.maximum(state["most"], square)
         spread = square.sqrt().div_((1 - second**steps).sqrt()).add_(self.eps)
-        step = (mean / spread).mul_(rate / (1 - first**steps))  # in place where nobody else looks: fewer passes
-        return weights - step, new
+        step = (mean / spread).mul_(-rate / (1 - first**steps))  # in place where nobody else looks: fewer passes
+        return step.add_(weights), new
 
 
 @dataclass(frozen=True, kw_only=True)

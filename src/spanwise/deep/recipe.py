@@ -36,8 +36,8 @@ class Recipe:
         """Down the gradient of the objective, held back by the penalty."""
         before = state["theta"]
         descent, buffers = grad(self.loss, has_aux=True)(before, state, batch)
-        pull = grad(self.penalty.penalty)(before, state) if self.penalty else 0
-        gradient = clipped(descent + pull, self.optimizer.clip)
+        pulled = descent + grad(self.penalty.penalty)(before, state) if self.penalty else descent
+        gradient = clipped(pulled, self.optimizer.clip)
         after, moved = self.optimizer.update(before, gradient, state)
         new = {**state, **buffers, **moved, "theta": after}
         if self.penalty:

@@ -94,7 +94,6 @@ class Trainer:
         seeds = [int(rng.integers(2**62)) for rng in rngs]
         with seeded(self.network.device, seeds[0]):
             states = self.stack.train(self.recipe.step, states, self._data(folds), plans)
-        _check_finite(states, names)
         states = self._after_round(states, fold, rngs)
         _check_finite(states, names)
         return [self._aged(one, state, width, rng) for one, state, rng in zip(instances, states, rngs, strict=True)]
@@ -197,11 +196,13 @@ class Trainer:
 
 
 def _check_finite(states: Sequence[Tensors], names: Sequence[str]) -> None:
-    told = [torch.cat([t.flatten() for t in state.values() if t.is_floating_point()]) for state in states]
-    finite = torch.stack([torch.isfinite(one).all() for one in told]).tolist()
-    if not all(finite):
-        raise LearnerError(
-            f"the weights of {names[finite.index(False)]} are not finite after this round: its loss became NaN or "
-            "infinite. Nothing was changed; a lower learning rate, clip=1.0 in the optimiser, or scaled features "
-            "usually help."
-        )
+    kept = [[tensor for tensor in state.values() if tensor.is_floating_point()] for state in states]
+    sums = [torch.stack([tensor.sum(dtype=torch.float64) for tensor in one]) for one in kept]  # too wide to overflow
+    finite = torch.isfinite(torch.stack(sums)).all(1).tolist()
+    if all(finite):
+        return
+    raise LearnerError(
+        f"the weights of {names[finite.index(False)]} are not finite after this round: its loss became NaN or "
+        "infinite. Nothing was changed; a lower learning rate, clip=1.0 in the optimiser, or scaled features "
+        "usually help."
+    )

@@ -61,4 +61,5 @@ class EWC:
         if self.wildtime:
             return logits.argmax()
         drawn = (logits.softmax(0).cumsum(0) <= chance).sum()
-        return torch.minimum(drawn, (logits > -torch.inf).sum() - 1)  # rounding may leave the sum below the chance
+        last = (logits != -torch.inf).sum() - 1
+        return torch.minimum(drawn, last)  # rounding may leave the sum below the chance
