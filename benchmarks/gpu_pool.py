@@ -9,7 +9,9 @@ Milliseconds for one optimiser step of all K instances, each on mini-batches of 
     stacked_ms        K instances of a TorchLearner, trained together
 
 Ours are whole rounds (drawing, sending, loading and unloading the slots included) divided by their steps.
-Both sides compute in the same precision. A row is written as soon as it is measured; rows that are there are kept.
+Both sides compute in the same precision, but that in bf16 the learners by hand use autocast, as anybody would, and ours
+cast everything. Their attention is ours, written out. A row is written as soon as it is measured; rows that are there
+are kept.
 """
 
 import argparse

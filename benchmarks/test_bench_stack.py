@@ -82,7 +82,7 @@ def test_a_stack_against_a_loop(record, name):
         instances=K,
         batch=BATCH,
         threads=torch.get_num_threads(),
-        at_once=max(learner.trainer.stack.most.values()) > 1,
+        at_once=max(learner.trainer.stack.fits.values()) > 1,
         **took,
         times_the_loop=round(took["loop_ms"] / took["stacked_ms"], 2),
         times_by_hand=round(took["by_hand_ms"] / took["stacked_ms"], 2),

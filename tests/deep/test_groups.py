@@ -82,7 +82,7 @@ def test_the_rounds_kept_are_those_of_the_widest_window(groups, size):
     sizes = [2] * (nested.rounds + 3)
     reached = {t for _, t, _ in draws(nested, sizes)}
     assert reached == set(range(3, len(sizes)))
-    assert {group for group, _, _ in draws(nested, sizes[:-3])} == set(range(nested.most)) == set(range(groups))
+    assert {group for group, _, _ in draws(nested, sizes[:-3])} == set(range(nested.ids)) == set(range(groups))
 
 
 def history(objective, sizes):
@@ -154,8 +154,8 @@ def test_as_coded_sixty_four_rounds_are_kept_and_their_groups_have_room():
     nested = Nested(size=2, wildtime=True)
     assert nested.rounds == 64
     groups = {group for group, _, _ in draws(nested, [40] * 64, 20_000)}
-    assert groups == set(range(nested.most))
-    assert Nested(size=70, wildtime=True).most == 1
+    assert groups == set(range(nested.ids))
+    assert Nested(size=70, wildtime=True).ids == 1
 
 
 def test_as_coded_numpys_own_generator_is_left_alone():

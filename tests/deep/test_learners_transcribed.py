@@ -37,7 +37,7 @@ LEARNERS = {
     "si": {"penalty": SI(strength=0.8, damping=0.02)},
     "si-wildtime": {"penalty": SI(strength=0.3, damping=0.2, wildtime=True)},
     "ewc": {"penalty": EWC(strength=9.0, decay=0.7)},
-    "ewc-some-rows": {"penalty": EWC(strength=9.0, decay=0.7, most=7)},
+    "ewc-some-rows": {"penalty": EWC(strength=9.0, decay=0.7, rows=7)},
     "ewc-wildtime": {"penalty": EWC(strength=9.0, decay=0.7, wildtime=True)},
     "irm": {"objective": IRM(strength=3.0, groups=3, size=1)},
     "irm-wildtime": {"objective": IRM(strength=3.0, groups=3, size=1, wildtime=True)},
@@ -116,7 +116,7 @@ def assert_same_network(learner, tensors, expected):
 def assert_same_memory(learner, slow):
     """All that optimiser and penalty carry to the next round."""
     tensors = learner.instance.tensors
-    named = {"speed": "momentum_buffer", "mean": "exp_avg", "square": "exp_avg_sq", "most": "max_exp_avg_sq"}
+    named = {"speed": "momentum_buffer", "mean": "exp_avg", "square": "exp_avg_sq", "largest": "max_exp_avg_sq"}
     for name in tensors.keys() & named.keys():
         parameters = slow.module.named_parameters()
         theirs = {weight_name: slow.optimizer.state[weight][named[name]] for weight_name, weight in parameters}

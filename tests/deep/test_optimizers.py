@@ -33,7 +33,7 @@ OPTIMIZERS = [
     AdamW(lr=0.05, weight_decay=0.4),
     AdamW(lr=0.05, weight_decay=0.4, betas=(0.5, 0.6), amsgrad=True),
 ]
-NAMED = {"speed": "momentum_buffer", "mean": "exp_avg", "square": "exp_avg_sq", "most": "max_exp_avg_sq"}
+NAMED = {"speed": "momentum_buffer", "mean": "exp_avg", "square": "exp_avg_sq", "largest": "max_exp_avg_sq"}
 
 
 def gradients():

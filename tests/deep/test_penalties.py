@@ -184,7 +184,7 @@ def test_fisher_by_hand_on_a_logistic_regression(wildtime):
 
 def test_over_many_rows_fisher_is_p_times_one_minus_p_times_x_squared():
     X = np.full((4000, 1), 1.0)
-    learner = logistic(EWC(most=4000), X)
+    learner = logistic(EWC(rows=4000), X)
     learner.learn(X, np.arange(4000) % 2)
     true = 3 / 16
     error = np.sqrt(true * (1 - 4 * true) / 4000)  # the squares are (3/4)^2 or (1/4)^2
@@ -222,10 +222,10 @@ def test_the_anchor_is_where_the_round_ended():
 
 def test_rows_read_again_are_all_of_the_round_or_some_of_them_once_each():
     rng = np.random.default_rng(0)
-    assert sorted(EWC(most=20).read_again(rng, 12, 4)) == list(range(12))
-    some = EWC(most=5).read_again(rng, 12, 4)
+    assert sorted(EWC(rows=20).read_again(rng, 12, 4)) == list(range(12))
+    some = EWC(rows=5).read_again(rng, 12, 4)
     assert len(set(some)) == len(some) == 5
-    reached = {row for _ in range(50) for row in EWC(most=5).read_again(rng, 12, 4)}
+    reached = {row for _ in range(50) for row in EWC(rows=5).read_again(rng, 12, 4)}
     assert reached == set(range(12)), "any row may be among them"
 
 
@@ -240,8 +240,8 @@ def test_as_coded_they_are_one_mini_batch_drawn_with_replacement():
 
 
 def test_fisher_needs_a_row():
-    with pytest.raises(SettingError, match="most=0"):
-        EWC(most=0)
+    with pytest.raises(SettingError, match="rows=0"):
+        EWC(rows=0)
 
 
 def test_the_settings_are_those_of_wild_time():

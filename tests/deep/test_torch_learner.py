@@ -162,7 +162,7 @@ def test_a_head_that_is_named_is_the_one_drawn_anew():
 
 def test_a_head_that_is_not_there_is_refused_with_those_that_are():
     for network in (mlp, seeded(mlp)):
-        with pytest.raises(SettingError, match=r"head='top'.*there are: 0, 2"):
+        with pytest.raises(SettingError, match=r"head='top'.*there are: '0', '2'"):
             learner(network, head="top").fresh(1).learn(X, Y)
 
 

@@ -70,7 +70,7 @@ def join(parts: Sequence[Any]) -> Any:
     if len(parts) == 1:
         return first
     if isinstance(first, dict):
-        return {name: join([part[name] for part in parts]) for name in first}
+        return {name: join(_as_long([part[name] for part in parts])) for name in first}
     if hasattr(first, "iloc"):
         return sys.modules["pandas"].concat(parts, ignore_index=True)
     if isinstance(first, list | tuple):
@@ -80,6 +80,14 @@ def join(parts: Sequence[Any]) -> Any:
     if _is_sparse(first):
         return sys.modules["scipy.sparse"].vstack(parts, format="csr")
     return np.concatenate(parts)
+
+
+def _as_long(parts: Sequence[Any]) -> Sequence[Any]:
+    """Columns of token ids, or of their mask, filled up with zeros to the longest row."""
+    if not all(isinstance(part, np.ndarray) and part.ndim == 2 and part.dtype.kind in "iub" for part in parts):
+        return parts
+    longest = max(part.shape[1] for part in parts)
+    return [np.pad(part, ((0, 0), (0, longest - part.shape[1]))) for part in parts]
 
 
 def layout(X: Any) -> Layout:

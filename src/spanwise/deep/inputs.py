@@ -1,6 +1,7 @@
 """Rows as users have them to columns of tensors, once a batch, however many instances there are."""
 
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -27,20 +28,22 @@ def columns(X: Any, network: nn.Module, dtype: torch.dtype) -> Tensors:
     """
     prepare = getattr(network, "prepare", None)
     prepared = X if prepare is None else prepare(X)
-    whole = any(isinstance(module, nn.Embedding) for module in network.modules())
-    named = prepared if isinstance(prepared, dict) else {ONLY: prepared}
+    whole = any(isinstance(module, nn.Embedding | nn.EmbeddingBag) for module in network.modules())
+    named = prepared if isinstance(prepared, Mapping) else {ONLY: prepared}
     return {name: _tensor(column, name, dtype, whole) for name, column in named.items()}
 
 
 def joined(parts: list[Tensor]) -> Tensor:
-    """Rows one after another; shorter rows are filled up with zeros on the right.
+    """Rows one after another; shorter rows of whole numbers, which are tokens, are filled up with zeros on the right.
 
     >>> joined([torch.tensor([[7]]), torch.tensor([[8, 9]])])
     tensor([[7, 0],
             [8, 9]])
     """
-    widths = {part.shape[1:] for part in parts}
-    if len(widths) > 1:
+    shapes = {part.shape[1:] for part in parts}
+    if len(shapes) > 1:
+        if any(part.is_floating_point() or part.dim() != 2 for part in parts):
+            raise FeatureError(f"rounds that are drawn from together have rows of shapes {sorted(map(tuple, shapes))}")
         longest = max(part.shape[1] for part in parts)
         parts = [nn.functional.pad(part, (0, longest - part.shape[1])) for part in parts]
     return torch.cat(parts)

@@ -4,6 +4,7 @@ An instance is a value: training makes another one. So a round that fails has ch
 copy costs nothing.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Self, cast
@@ -26,6 +27,13 @@ class Fold:
     def __len__(self) -> int:
         return len(self.y)
 
+    def digest(self) -> str:
+        """Equal for folds of equal rows."""
+        told = hashlib.sha256(self.y.numpy().tobytes())
+        for name, column in sorted(self.inputs.items()):
+            told.update(f"{name}{tuple(column.shape)}".encode() + column.numpy().tobytes())
+        return told.hexdigest()
+
 
 @dataclass(frozen=True, eq=False)
 class Instance:
@@ -38,6 +46,7 @@ class Instance:
         age: rounds trained.
         random: the state of its random numbers.
         history: its last rounds, the latest last, as many as the objective draws from.
+        origin: tells the constants of its network from others.
     """
 
     tensors: Tensors
@@ -46,6 +55,7 @@ class Instance:
     age: int
     random: Mapping[str, Any]
     history: tuple[Fold, ...] = ()
+    origin: str = ""
 
     def rng(self) -> np.random.Generator:
         """Its random numbers, from where they stand."""
@@ -68,22 +78,25 @@ class Instance:
             "width": self.width,
             "age": self.age,
             "random": dict(self.random),
+            "origin": self.origin,
             "history": [{"inputs": _arrays(fold.inputs), "y": fold.y.numpy()} for fold in self.history],
         }
 
     @classmethod
-    def restored(cls, state: Mapping[str, Any], device: torch.device) -> Self:
+    def restored(cls, state: Mapping[str, Any], device: torch.device, dtype: torch.dtype) -> Self:
         """The instance whose `state()` this was."""
+        tensors = {name: torch.tensor(array, device=device) for name, array in state["tensors"].items()}
         return cls(
-            tensors={name: torch.tensor(array, device=device) for name, array in state["tensors"].items()},
+            tensors={name: t.to(dtype) if t.is_floating_point() else t for name, t in tensors.items()},
             shapes={name: tuple(shape) for name, shape in state["shapes"].items()},
             width=state["width"],
             age=state["age"],
             random=state["random"],
             history=tuple(_fold(fold) for fold in state["history"]),
+            origin=state["origin"],
         )
 
-    def check(self, shapes: Mapping[str, tuple[int, ...]], start: Tensors) -> None:
+    def check(self, shapes: Mapping[str, tuple[int, ...]], start: Tensors, origin: str) -> None:
         """Refuse to be taken for an instance whose weights have other shapes, or that remembers other things."""
         if dict(shapes) != dict(self.shapes):
             other = sorted(set(shapes.items()) ^ set(self.shapes.items()))[0]
@@ -91,6 +104,11 @@ class Instance:
         if set(start) != set(self.tensors):
             differ = ", ".join(sorted(set(start) ^ set(self.tensors)))
             raise SnapshotError(f"what was saved had another optimiser or penalty: they differ in {differ}")
+        if origin != self.origin:
+            raise SnapshotError(
+                "what was saved has other weights with requires_grad=False than the network given now: pass a network "
+                "with the same ones"
+            )
 
 
 def _arrays(tensors: Tensors) -> dict[str, np.ndarray[Any, Any]]:

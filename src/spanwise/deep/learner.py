@@ -37,7 +37,7 @@ class TorchLearner:
 
     >>> import numpy as np
     >>> from torch import nn
-    >>> learner = TorchLearner(nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2)), steps=50)
+    >>> learner = TorchLearner(nn.Linear(2, 2), optimizer=Adam(lr=0.1), steps=50)
     >>> one = learner.fresh(seed=0)
     >>> one.learn([[0.0, 1.0], [1.0, 0.0]], np.array([0, 1]))
     >>> one.logits([[0.0, 1.0], [1.0, 0.0]]).argmax(axis=1)
@@ -74,6 +74,7 @@ class TorchLearner:
         precision: Precision = "float32",
         stacked: bool | Stacking = True,
     ) -> None:
+        check_parts(optimizer, objective, penalty, stacked)
         if steps < 1 or batch_size < 1:
             raise SettingError(f"steps={steps}, batch_size={batch_size}: at least one of each")
         if precision not in DTYPES:
@@ -137,7 +138,7 @@ class TorchLearner:
     def restore(self, state: Mapping[str, Any]) -> None:
         saved = state["instance"]
         self.seed = state["seed"]
-        self.instance = None if saved is None else Instance.restored(saved, self.trainer.network.device)
+        self.instance = None if saved is None else self.trainer.restored(saved)
         self.checked = False
 
 
@@ -152,3 +153,18 @@ def find_device(name: str | torch.device | None) -> torch.device:
     if device.type == "cuda" and not torch.cuda.is_available():
         raise SettingError(f"device={name!r}: torch sees no CUDA device here; leave it out to run on the CPU")
     return device
+
+
+def check_parts(optimizer: object, objective: object, penalty: object, stacked: object) -> None:
+    """Refuse parts of another library, and classes in place of objects."""
+    wanted = {"optimizer": ("start", "update"), "objective": ("draw", "loss"), "penalty": ("penalty", "after_round")}
+    given = {"optimizer": optimizer, "objective": objective, "penalty": penalty}
+    for name, part in given.items():
+        if part is not None and (isinstance(part, type) or not all(hasattr(part, method) for method in wanted[name])):
+            raise SettingError(
+                f"{name}={part!r}: pass an object of spanwise.deep, such as Adam(lr=1e-3), IRM() or EWC(), or one of "
+                f"your own with the methods {' and '.join(wanted[name])}. Optimisers of torch.optim change modules in "
+                "place, so they cannot be stacked."
+            )
+    if not isinstance(stacked, bool | Stacking):
+        raise SettingError(f"stacked={stacked!r}: True, False, or Stacking(...)")

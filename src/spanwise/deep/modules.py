@@ -1,7 +1,7 @@
 """What a network is told about a torch module: its head, its trained weights, its buffers, its lazy layers."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import torch
 from torch import Tensor, nn
@@ -22,15 +22,41 @@ def made(maker: Callable[[], nn.Module]) -> nn.Module:
     return module.to("cpu")
 
 
-def logits_of(module: nn.Module, inputs: Tensors) -> Tensor:
-    """What a module answers to the first row, if that is logits."""
+def call(module: Callable[..., object], inputs: Tensors) -> object:
+    """A module asked: one column by position, several by name."""
+    return module(inputs[ONLY]) if set(inputs) == {ONLY} else module(**inputs)
+
+
+def logits_of(module: nn.Module, inputs: Tensors) -> tuple[Tensor, str | None]:
+    """What a module answers to the first row, if that is logits; and the linear layer that gave them."""
+    gave: dict[str, object] = {}
+    hooks = [
+        layer.register_forward_hook(lambda _, inputs, output, name=name: gave.update({name: output}))
+        for name, layer in module.named_modules()
+        if isinstance(layer, nn.Linear)
+    ]
     one = {name: value[:1] for name, value in inputs.items()}
-    only = (one.pop(ONLY),) if ONLY in one else ()
     with torch.no_grad(), named(f"the network, on rows of shape {shapes_of(inputs)},"):
-        logits: object = module.eval()(*only, **one)
+        logits = call(module.eval(), one)
+    for hook in hooks:
+        hook.remove()
     check_logits(logits, 1)
     assert isinstance(logits, Tensor)
-    return logits
+    return logits, next((name for name, output in gave.items() if output is logits), None)
+
+
+def check_buffers(module: nn.Module, inputs: Tensors) -> None:
+    """Refuse a module that puts a new tensor in a buffer's place: what it holds would be lost after the step."""
+    two = {name: torch.cat([value[:1]] * 2) for name, value in inputs.items()}
+    before = saved(module)
+    with torch.no_grad(), suppress(Exception):  # what is wrong with it, training itself will tell
+        call(module.train(), two)
+    replaced = [name for name, buffer in saved(module).items() if buffer is not before.get(name)]
+    if replaced:
+        raise LearnerError(
+            f"the network assigns a new tensor to its buffer {replaced[0]!r} in forward, which an instance cannot "
+            f"keep: change it in place, as in self.{replaced[0]}.copy_(...)"
+        )
 
 
 def check_logits(logits: object, rows: int) -> None:
@@ -74,7 +100,7 @@ def linear(module: nn.Module, name: str) -> nn.Linear:
     """The linear layer of that name."""
     found = dict(module.named_modules()).get(name)
     if not isinstance(found, nn.Linear):
-        have = ", ".join(n for n, child in module.named_modules() if isinstance(child, nn.Linear)) or "none"
+        have = ", ".join(repr(n) for n, child in module.named_modules() if isinstance(child, nn.Linear)) or "none"
         raise SettingError(f"head={name!r} is not the name of a linear layer of the network; there are: {have}")
     return found
 
@@ -92,9 +118,8 @@ def filled_in(module: nn.Module, inputs: Tensors) -> nn.Module:
     """Lazy layers get their widths from a first row."""
     if any(isinstance(weight, UninitializedParameter) for weight in module.parameters()):
         one = {name: value[:1].float() if value.is_floating_point() else value[:1] for name, value in inputs.items()}
-        only = (one.pop(ONLY),) if ONLY in one else ()
-        with torch.no_grad():
-            module.eval()(*only, **one)
+        with torch.no_grad(), named(f"the network, on rows of shape {shapes_of(inputs)},"):
+            call(module.eval(), one)
     return module
 
 

@@ -1,5 +1,7 @@
 """A torch module as a pure function of one vector of weights."""
 
+import hashlib
+import logging
 from collections.abc import Callable
 from contextlib import nullcontext
 from copy import deepcopy
@@ -15,6 +17,7 @@ from torch.func import functional_call
 from spanwise.deep.inputs import ONLY
 from spanwise.deep.layout import Layout
 from spanwise.deep.modules import (
+    check_buffers,
     check_logits,
     filled_in,
     keep_exact,
@@ -28,6 +31,8 @@ from spanwise.deep.modules import (
 )
 from spanwise.engines.machine import Tensors, seeded
 from spanwise.errors import LearnerError
+
+log = logging.getLogger("spanwise")
 
 Given = nn.Module | Callable[[], nn.Module]
 BUFFER = "buffer."
@@ -51,7 +56,7 @@ class Network:
     def __init__(
         self, given: Given, head: str | None, device: torch.device, dtype: torch.dtype, compute: torch.dtype
     ) -> None:
-        self.given, self.head = given, head
+        self.given, self.head = deepcopy(given) if isinstance(given, nn.Module) else given, head
         self.device, self.dtype, self.compute = device, dtype, compute
         self.frames: dict[bool, nn.Module] = {}  # in training mode and not; their weights are never looked at
         self.layouts: dict[int, Layout] = {}  # by the classes of the head
@@ -76,6 +81,15 @@ class Network:
         with seeded(torch.device("cpu"), 0):
             return made(self.given)
 
+    @cached_property
+    def digest(self) -> str:
+        """Of the constants, which instances share and a snapshot does not hold."""
+        told, frame = hashlib.sha256(), self.frames[False]
+        for name, weight in sorted(frame.named_parameters()):
+            if not weight.requires_grad:
+                told.update(name.encode() + weight.detach().cpu().float().numpy().tobytes())
+        return told.hexdigest()[:16]
+
     def begin(self, seed: int, inputs: Tensors) -> Tensors:
         """Weights and buffers of a fresh instance."""
         if not self.frames:
@@ -94,7 +108,7 @@ class Network:
             full = layout.weights(theta)
             filled |= {name: full[name] for name in self.exact}
         named = {name: value.to(self.compute) if value.is_floating_point() else value for name, value in inputs.items()}
-        only = (named.pop(ONLY),) if ONLY in named else ()
+        only = (named.pop(ONLY),) if set(named) == {ONLY} else ()
         with nullcontext() if training else self.asking:
             logits = functional_call(self.frames[training], filled, only, named)
         check_logits(logits, len(next(iter(inputs.values()))))
@@ -170,21 +184,33 @@ class Network:
             weights[name].copy_(layer.get_parameter(name.rpartition(".")[2]).detach())
         return theta
 
+    def _guess(self, module: nn.Module, width: int) -> str | None:
+        """No layer's output is what the network returns: the last one of that width is drawn anew, but cannot grow."""
+        last = last_linear(module)
+        found = last if last is not None and linear(module, last).out_features == width else None
+        drawn = "no layer is" if found is None else f"the layer {found!r} is"
+        log.warning(
+            "what the network returns is not the output of a linear layer: %s drawn anew for each instance", drawn
+        )
+        return found
+
     def _look_at(self, inputs: Tensors) -> None:
         """A first module tells the shapes of all, and has the constants that they share."""
         with seeded(torch.device("cpu"), 0):
             module = deepcopy(self.given).to("cpu") if isinstance(self.given, nn.Module) else made(self.given)
             module = filled_in(module, inputs)
-        logits = logits_of(deepcopy(module).to(self.dtype), inputs)
-        self.head = self.head or last_linear(module)
+            logits, gave = logits_of(deepcopy(module).to(self.dtype), inputs)
+            check_buffers(deepcopy(module).to(self.dtype), inputs)
+        if self.head is None:
+            self.head = gave if gave is not None else self._guess(module, logits.shape[1])
         self.width = logits.shape[1]
         weights = trained(module)
         if not weights:
             raise LearnerError("the network has no weights to train: every one of them has requires_grad=False")
         self.layouts[self.width] = Layout({name: tuple(value.shape) for name, value in weights.items()})
         if self.head is not None:
-            self.layer = deepcopy(linear(module, self.head))
-            self.grows = self.layer.out_features == self.width and f"{self.head}.weight" in weights
+            self.layer = deepcopy(linear(module, self.head)).to(self.dtype)
+            self.grows = self.head == gave and "weight" in {name.rpartition(".")[2] for name in self.head_weights}
         if isinstance(self.given, nn.Module):
             self.base = self._read(module)
         module = module.to(self.device, self.compute)

@@ -104,11 +104,13 @@ class Adam:
 
     def __post_init__(self) -> None:
         _check(self.lr, self.clip)
+        if not all(0 <= beta < 1 for beta in self.betas):
+            raise SettingError(f"betas={self.betas}: each at least 0 and below 1")
 
     def start(self, weights: Tensor) -> Tensors:
         zeros = torch.zeros_like(weights)
-        most = {"most": zeros} if self.amsgrad else {}
-        return {"steps": weights.new_zeros(()), "mean": zeros, "square": zeros, **most}
+        largest = {"largest": zeros} if self.amsgrad else {}
+        return {"steps": weights.new_zeros(()), "mean": zeros, "square": zeros, **largest}
 
     def update(self, weights: Tensor, gradient: Tensor, state: Tensors) -> tuple[Tensor, Tensors]:
         rate = self.lr * state["rate"]
@@ -122,7 +124,7 @@ class Adam:
         square = (gradient * gradient).mul_(1 - second).add_(state["square"], alpha=second)
         new = {"steps": steps, "mean": mean, "square": square}
         if self.amsgrad:
-            square = new["most"] = torch.maximum(state["most"], square)
+            square = new["largest"] = torch.maximum(state["largest"], square)
         spread = square.sqrt().div_((1 - second**steps).sqrt()).add_(self.eps)
         step = (mean / spread).mul_(-rate / (1 - first**steps))  # in place where nobody else looks: fewer passes
         return step.add_(weights), new
@@ -150,7 +152,7 @@ def clipped(gradient: Tensor, longest: float | None) -> Tensor:
 
 
 def _check(lr: float, clip: float | None) -> None:
-    if lr <= 0:
+    if not lr > 0:
         raise SettingError(f"lr={lr}: a learning rate is above zero")
     if clip is not None and clip <= 0:
         raise SettingError(f"clip={clip}: the longest gradient allowed is above zero; None allows any")

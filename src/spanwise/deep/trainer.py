@@ -1,10 +1,11 @@
 """One training loop for every deep learner, for one instance or for a whole pool."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import RLock
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ import torch
 from spanwise.deep.inputs import columns, joined
 from spanwise.deep.instance import Fold, Instance, distinct
 from spanwise.deep.modules import named, shapes_of
-from spanwise.deep.network import Network
+from spanwise.deep.network import BUFFER, Network
 from spanwise.deep.recipe import INPUT, Recipe
 from spanwise.engines.machine import Tensors, arithmetic, first_line, seeded
 from spanwise.engines.stacked import Stack
@@ -37,26 +38,34 @@ class Trainer:
         self.shape = steps, batch_size
         self.precision = precision
         self.lock = RLock()  # one round of training at a time
+        self.folds: WeakValueDictionary[str, Fold] = WeakValueDictionary()  # those that came out of a snapshot
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "lock"}
+        return {name: value for name, value in self.__dict__.items() if name not in ("lock", "folds")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, lock=RLock())
+        self.__dict__.update(state, lock=RLock(), folds=WeakValueDictionary())
 
     def begin(self, seed: int, inputs: Tensors) -> Instance:
         """A fresh instance."""
         tensors = self.recipe.start(self.network.begin(seed, inputs))
         width = self.network.width
         random = np.random.PCG64(seed).state
-        return Instance(tensors, self.network.layout(width).shapes, width, age=0, random=random)
+        return Instance(
+            tensors, self.network.layout(width).shapes, width, age=0, random=random, origin=self.network.digest
+        )
 
     def check(self, one: Instance, inputs: Tensors) -> None:
         """Refuse an instance that was saved from another network, or with another optimiser or penalty."""
         fresh = self.begin(0, inputs)
         grown = self.network.grows and one.width >= fresh.width
         shapes = self.network.layout(one.width).shapes if grown else fresh.shapes
-        one.check(shapes, fresh.tensors)
+        one.check(shapes, fresh.tensors, self.network.digest)
+
+    def restored(self, state: Mapping[str, Any]) -> Instance:
+        """An instance out of a snapshot; folds that others hold too are shared again."""
+        one = Instance.restored(state, self.network.device, self.network.dtype)
+        return replace(one, history=tuple(self.folds.setdefault(fold.digest(), fold) for fold in one.history))
 
     def inputs(self, X: Any) -> Tensors:
         """Rows as tensors on the CPU, made once however many instances take them."""
@@ -64,10 +73,10 @@ class Trainer:
 
     def train(self, instances: Sequence[Instance], inputs: Tensors, y: Array, names: Sequence[str]) -> list[Instance]:
         """Each instance after one more round."""
-        fold = Fold(inputs, torch.tensor(y, dtype=torch.int64))
+        fold = Fold(inputs, checked_labels(y, inputs))
         what = f"training on rows of shape {shapes_of(inputs)} changed nothing and"
         with self.lock, named(what), torch.no_grad(), arithmetic(self.network.device, self.precision):
-            return self._train([self._with_room_for(one, int(y.max()) + 1) for one in instances], fold, names)
+            return self._train([self._with_room_for(one, int(fold.y.max()) + 1) for one in instances], fold, names)
 
     def score(self, instances: Sequence[Instance], inputs: Tensors) -> list[Array]:
         """The logits of each instance, as wide as its head."""
@@ -195,8 +204,22 @@ class Trainer:
         return {name: column[rows].to(self.network.device) for name, column in inputs.items()}
 
 
+def checked_labels(y: Array, inputs: Tensors) -> torch.Tensor:
+    """Class numbers, one a row, as a tensor of their own."""
+    labels, rows = np.array(y), len(next(iter(inputs.values())))
+    if labels.shape != (rows,) or labels.dtype.kind not in "iub" or labels.min() < 0:
+        raise LabelError(
+            f"labels of shape {labels.shape} and type {labels.dtype} for {rows} rows: a learner takes one class "
+            "number, 0 or above, for every row"
+        )
+    return torch.from_numpy(labels.astype(np.int64))
+
+
 def _check_finite(states: Sequence[Tensors], names: Sequence[str]) -> None:
-    kept = [[tensor for tensor in state.values() if tensor.is_floating_point()] for state in states]
+    kept = [
+        [tensor for name, tensor in state.items() if tensor.is_floating_point() and not name.startswith(BUFFER)]
+        for state in states
+    ]
     sums = [torch.stack([tensor.sum(dtype=torch.float64) for tensor in one]) for one in kept]  # too wide to overflow
     finite = torch.isfinite(torch.stack(sums)).all(1).tolist()
     if all(finite):

@@ -147,7 +147,7 @@ def seeded(device: torch.device, seed: int) -> Iterator[None]:
     with SEEDING, torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
         torch.default_generator.manual_seed(seed)
         if device.type == "cuda":
-            torch.cuda.manual_seed(seed)
+            torch.cuda.default_generators[device.index or 0].manual_seed(seed)
         yield
 
 
@@ -157,11 +157,14 @@ def arithmetic(device: torch.device, precision: str) -> Iterator[None]:
     if device.type != "cuda":
         yield
         return
-    before: Any = torch.get_float32_matmul_precision(), torch.backends.cudnn.benchmark
-    torch.set_float32_matmul_precision("highest" if precision in ("float32", "float64") else "high")
-    torch.backends.cudnn.benchmark = True
+    cudnn: Any = torch.backends.cudnn
+    before = torch.get_float32_matmul_precision(), cudnn.allow_tf32, cudnn.benchmark
+    rounded = precision in ("tf32", "bf16")
+    torch.set_float32_matmul_precision("high" if rounded else "highest")
+    cudnn.allow_tf32 = cudnn.benchmark = rounded  # the search for the fastest kernel may end with another one next time
     try:
-        yield
+        with torch.cuda.device(device):
+            yield
     finally:
         torch.set_float32_matmul_precision(before[0])
-        torch.backends.cudnn.benchmark = before[1]
+        cudnn.allow_tf32, cudnn.benchmark = before[1:]

@@ -74,5 +74,6 @@ def available(device: torch.device) -> int:
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))
-    except (OSError, StopIteration):  # not Linux: half of what is built in
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
+    except (OSError, StopIteration):  # not Linux: half of what is built in, and a guess where that cannot be told
+        sysconf = getattr(os, "sysconf", None)
+        return sysconf("SC_PHYS_PAGES") * sysconf("SC_PAGE_SIZE") // 2 if sysconf else 4 << 30

@@ -32,13 +32,17 @@ SMALL = 32 << 20
 LADDER = (1, 2, 4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128)
 """Slots that a graph may have. A pool grows as 2 log2 t, so a long run captures few of them."""
 
+GRAPHS = 8
+"""Graphs that are kept; each holds memory of its own."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Stacking:
     """How a pool is stacked.
 
     Args:
-        slots: always use so many slots; None takes the next of a few sizes, and captures anew when a pool outgrows it.
+        slots: slots of a stack, where that many fit; None takes the next of a few sizes, and captures anew when a pool
+            outgrows it.
         compile: on CUDA, compile the training step before it is captured. It takes seconds to a minute, once a
             size, and then makes every step faster.
         memory: share of the free memory that a stack may take; a pool that needs more is split into chunks.
@@ -98,7 +102,7 @@ class Stack:
         self.settings = stacking if isinstance(stacking, Stacking) else Stacking()
         self.alone = stacking is False
         self.slots = self.settings.slots or 1
-        self.most: dict[Any, int] = {}  # instances a chunk, by the work they do
+        self.fits: dict[Any, int] = {}  # instances a chunk, by the work they do
         self.wide: dict[Any, Any] = {}  # what all instances of a stack do, by what one of them does
         self.graphs: dict[Any, Graph] = {}
         self.lock = Lock()  # a graph works on memory of its own, one round at a time
@@ -108,13 +112,13 @@ class Stack:
         return {"device": self.device, "settings": self.settings, "alone": self.alone, "slots": self.slots}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, most={}, wide={}, graphs={}, lock=Lock())
+        self.__dict__.update(state, fits={}, wide={}, graphs={}, lock=Lock())
 
     def train(
         self, step: Step, states: Sequence[Tensors], data: Tensors, plans: Sequence[Tensors], *, compile: bool = True
     ) -> list[Tensors]:
         """Each of `states` after all steps of its plan; rows are drawn from `data`, which they share."""
-        kind = (step, shapes(states[0]))
+        kind = (step, shapes(states[0]), shapes(data, rows=False))
         compile = compile and self.settings.compile
 
         def run(chunk: slice) -> list[Tensors]:
@@ -170,6 +174,8 @@ class Stack:
         with self.lock:
             if key not in self.graphs or not self.graphs[key].fits(data, plan):
                 self.graphs.pop(key, None)
+                if len(self.graphs) >= GRAPHS:
+                    del self.graphs[next(iter(self.graphs))]
                 self.graphs[key] = Graph(step, state, data, plan, compile=compile)
             return self.graphs[key].run(state, data, plan)
 
@@ -190,15 +196,15 @@ class Stack:
         if k > self.slots:
             self.slots = next((size for size in LADDER if size >= k), k)
             self.graphs.clear()
-        return self.slots if self.slots <= self.most[kind] else k
+        return max(k, min(self.slots, self.fits[kind]))
 
     def _chunked(self, run: Callable[[slice], list[T]], k: int, kind: Any, trial: Callable[[], int]) -> list[T]:
         """`run` on chunks of as many instances as fit; on half as many when memory runs out all the same."""
-        if kind not in self.most and k > 1:
-            self.most[kind] = 1 if self.alone else self._tried(trial)
+        if kind not in self.fits and k > 1:
+            self.fits[kind] = 1 if self.alone else self._tried(trial)
         done: list[T] = []
         while len(done) < k:
-            size = min(self.most.get(kind, 1), k - len(done))
+            size = min(self.fits.get(kind, 1), k - len(done))
             try:
                 done += run(slice(len(done), len(done) + size))
                 continue
@@ -227,7 +233,7 @@ class Stack:
                 f"one network alone does not fit into the memory of {self.device}: {first_line(error)}. "
                 "Nothing was changed; try a smaller batch_size or precision='bf16'."
             ) from error
-        self.most[kind] = size // 2
+        self.fits[kind] = size // 2
         log.warning("a stack of %d did not fit into the memory of %s; going on with %d", size, self.device, size // 2)
 
     def _fit(self, state: Tensors, work: Callable[[Tensors], object], twice: Callable[[Tensors], object]) -> int:

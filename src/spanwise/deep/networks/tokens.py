@@ -26,8 +26,8 @@ def token_columns(X: Any, *, vocabulary: int, longest: int) -> dict[str, Tensor]
         raise FeatureError(f"token ids come in columns 'ids' and 'mask'; these columns are {sorted(map(str, given))}")
     columns = {name: _whole_numbers(column, name) for name, column in given.items()}
     _check_ids(columns["ids"], vocabulary, longest)
-    if "mask" in columns:
-        _check_mask(columns["mask"], columns["ids"])
+    columns.setdefault("mask", torch.ones_like(columns["ids"]))  # rounds of other lengths may be joined to this one
+    _check_mask(columns["mask"], columns["ids"])
     return columns
 
 

@@ -31,14 +31,13 @@ class CORAL(Nested):
     strength: float = 0.9
 
     def loss(self, logits: Tensor, known: Tensor, batch: Tensors) -> Tensor:
-        member = members(batch["group"], self.most, logits.dtype).T  # (groups, rows)
+        member = members(batch["group"], self.ids, logits.dtype).T  # (groups, rows)
         rows = member.sum(1)
         means, spreads = self._moments(torch.where(known, logits, 0), known, member, rows)
         columns = known.sum()
-        apart = _square_distances(means) / columns + _square_distances(spreads.flatten(1)) / columns**2
-        counts = rows > (0 if self.wildtime else 1)
-        pairs = (counts[:, None] & counts[None, :]).to(logits.dtype).triu(1)
-        penalty = (apart * pairs).sum() / pairs.sum().clamp(min=1)
+        counts = (rows > (0 if self.wildtime else 1)).to(logits.dtype)
+        apart = _apart(means, counts) / columns + _apart(spreads.flatten(1), counts) / columns**2
+        penalty = apart / (counts.sum() - 1).clamp(min=1)
         return surprise(logits, known, batch["y"]).mean() + self.strength * penalty
 
     def _moments(self, logits: Tensor, known: Tensor, member: Tensor, rows: Tensor) -> tuple[Tensor, Tensor]:
@@ -57,6 +56,10 @@ class CORAL(Nested):
         )
 
 
-def _square_distances(vectors: Tensor) -> Tensor:
-    """Squared Euclidean distance between every two rows."""
-    return ((vectors[:, None] - vectors[None]) ** 2).sum(-1)
+def _apart(vectors: Tensor, counts: Tensor) -> Tensor:
+    """The mean squared distance of two groups that count, times their number less one.
+
+    Over n groups, the squared distances of all pairs add up to n times those from the mean: no pair is looked at.
+    """
+    mean = counts @ vectors / counts.sum().clamp(min=1)
+    return 2 * (counts @ ((vectors - mean) ** 2)).sum()

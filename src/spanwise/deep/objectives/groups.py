@@ -48,8 +48,8 @@ class Nested:
         return LONGEST if self.wildtime else self.groups + self.size
 
     @property
-    def most(self) -> int:
-        """Group ids are below this."""
+    def ids(self) -> int:
+        """Groups are numbered below this."""
         return max(1, LONGEST - self.size) if self.wildtime else self.groups
 
     def draw(self, rng: np.random.Generator, sizes: Sequence[int], shape: tuple[int, int]) -> dict[str, Array]:
@@ -86,14 +86,14 @@ class Nested:
         return newest_first(start + own.randint(sizes[chosen]), sizes), group
 
 
-def members(group: Tensor, most: int, dtype: torch.dtype) -> Tensor:
+def members(group: Tensor, ids: int, dtype: torch.dtype) -> Tensor:
     """(rows, groups): 1 where a row is of the group.
 
     >>> members(torch.tensor([1, 0]), 3, torch.float32)
     tensor([[0., 1., 0.],
             [1., 0., 0.]])
     """
-    return (group[:, None] == torch.arange(most, device=group.device)).to(dtype)
+    return (group[:, None] == torch.arange(ids, device=group.device)).to(dtype)
 
 
 def newest_first(position: int, sizes: Sequence[int]) -> int:

@@ -31,7 +31,7 @@ class IRM(Nested):
     strength: float = 1.0
 
     def loss(self, logits: Tensor, known: Tensor, batch: Tensors) -> Tensor:
-        member = members(batch["group"], self.most, logits.dtype)  # (rows, groups)
+        member = members(batch["group"], self.ids, logits.dtype)  # (rows, groups)
         present = (member.sum(0) > 0).to(logits.dtype)
         risks = averages(surprise(logits, known, batch["y"]), member)
         slopes = slope(logits, known, batch["y"])

@@ -22,7 +22,7 @@ class EWC:
     Args:
         strength: lambda.
         decay: gamma, the share of the old information that is kept.
-        most: rows of a round that the information is measured on, at most.
+        rows: how many rows of a round the information is measured on, at most.
         wildtime: as Wild-Time codes it: labels are the model's most probable ones, and rows are one mini-batch drawn
             with replacement.
 
@@ -31,12 +31,15 @@ class EWC:
 
     strength: float = 0.5
     decay: float = 1.0
-    most: int = 256
+    rows: int = 256
     wildtime: bool = False
 
     def __post_init__(self) -> None:
-        if self.most < 1:
-            raise SettingError(f"most={self.most}: the Fisher information needs at least one row")
+        if self.rows < 1 or self.strength < 0 or not 0 <= self.decay <= 1:
+            raise SettingError(
+                f"strength={self.strength}, decay={self.decay}, rows={self.rows}: no negative strength, a decay "
+                "between 0 and 1, and at least one row for the Fisher information"
+            )
 
     def start(self, theta: Tensor) -> Tensors:
         zeros = torch.zeros_like(theta)
@@ -55,7 +58,7 @@ class EWC:
     def read_again(self, rng: np.random.Generator, rows: int, batch_size: int) -> Array:
         if self.wildtime:
             return rng.integers(rows, size=min(batch_size, rows))
-        return rng.permutation(rows)[: self.most]
+        return rng.permutation(rows)[: self.rows]
 
     def label(self, logits: Tensor, chance: Tensor) -> Tensor:
         if self.wildtime:
