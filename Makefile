@@ -63,7 +63,7 @@ $(DEMO): pyproject.toml constraints.txt
 
 $(DEV): pyproject.toml constraints.txt
 	$(make_venv)
-	$(PIP) install --quiet --constraint constraints.txt --editable '.[sklearn,river,torch,text,report]' --group dev
+	$(PIP) install --quiet --constraint constraints.txt --editable '.[sklearn,river,torch,text,files,wildtime,report]' --group dev
 	touch $(DEMO) $@
 
 # pip learned dependency groups in 25.1.

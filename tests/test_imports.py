@@ -4,7 +4,7 @@ import json
 import subprocess
 import sys
 
-HEAVY = {"torch", "ray", "sklearn", "river", "pandas", "matplotlib", "scipy", "skops", "fastapi"}
+HEAVY = {"torch", "ray", "sklearn", "river", "pandas", "matplotlib", "scipy", "skops", "fastapi", "pyarrow"}
 
 LOADED = "import json, sys; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
 CORE = """

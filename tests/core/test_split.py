@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spanwise import AWE, checks
 from spanwise.core.evidence import HoldOut, Unjudged
-from spanwise.core.split import YOUR_OWN, check_fraction, make_split, split_at_random, storable_split
+from spanwise.core.split import YOUR_OWN, check_fraction, leading, make_split, split_at_random, storable_split
 from spanwise.errors import SettingError
 
 fractions = st.sampled_from([0.01, 0.1, 0.5, 2 / 3, 0.9, 0.99, 1.0])
@@ -97,3 +98,19 @@ def test_a_training_share_lies_above_0_and_up_to_1(fraction):
 def test_a_snapshot_notes_a_split_of_your_own_and_writes_no_code():
     assert storable_split(None) is None
     assert storable_split(lambda n, rng: (range(n), [])) == YOUR_OWN
+
+
+@pytest.mark.parametrize(("n", "training"), [(1, 1), (9, 8), (10, 9), (7446, 6701), (3890, 3501)])
+def test_leading_trains_on_the_first_rows_and_rounds_down(n, training):
+    train, held = leading(0.9)(n, np.random.default_rng(0))
+    assert train.tolist() == list(range(training))
+    assert held.tolist() == list(range(training, n))
+
+
+def test_a_model_that_leads_is_loaded_without_being_told(tmp_path):
+    model = AWE(checks.centroids(), split=leading(0.75))
+    for X, y in checks.toy_batches(3):
+        model.learn(X, y)
+    model.save(tmp_path / "model")
+    again = AWE.load(tmp_path / "model", checks.centroids())
+    assert again.method.evidence.split == leading(0.75)

@@ -1,6 +1,7 @@
 """Line 9: one batch into a training fold and a hold-out fold, seeded by run and round."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import floor
 
 import numpy as np
@@ -27,6 +28,24 @@ def split_at_random(n: int, fraction: float, rng: np.random.Generator) -> tuple[
         return np.arange(n), np.arange(0)
     order = rng.permutation(n)
     return np.sort(order[:training]), np.sort(order[training:])
+
+
+@dataclass(frozen=True)
+class leading:
+    """Train on the first `fraction` of the rows and hold out the others, for streams whose rows come so ordered.
+
+    >>> leading(0.9)(11, np.random.default_rng(0))
+    (array([0, 1, 2, 3, 4, 5, 6, 7, 8]), array([ 9, 10]))
+    """
+
+    fraction: float
+
+    def __post_init__(self) -> None:
+        check_fraction(self.fraction)
+
+    def __call__(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
+        training = max(1, int(self.fraction * n))  # rounded down as Wild-Time does
+        return np.arange(training), np.arange(training, n)
 
 
 def make_split(n: int, fraction: float, split: Split | None, rng: np.random.Generator) -> tuple[Array, Array]:
