@@ -119,6 +119,14 @@ def test_the_table_of_the_stack_is_the_one_the_benchmark_wrote():
         assert table in page.read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize("learner", ["ft", "si", "ewc", "irm", "coral"])
+def test_the_accuracies_of_the_deep_learners_are_those_the_demo_wrote(learner):
+    rows = json.loads((ROOT / "results" / "deep" / learner / "table.json").read_text(encoding="utf-8"))["rows"]
+    found = {row["scheme"]: f"{100 * row['accuracy']:.2f}" for row in rows}
+    shown = [found[scheme] for scheme in ("plain", "plain-ensemble", "awe", "awe-prequential")]
+    assert f"| {learner} | {' | '.join(shown)} |" in (DOCS / "deep.md").read_text(encoding="utf-8")
+
+
 def test_the_readmes_gain_on_a_cpu_is_the_one_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
     gain = next(row["times_by_hand"] for row in rows if row["benchmark"] == "stack_on_cpu_mlp_64_64_64_10")
