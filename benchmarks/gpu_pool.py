@@ -261,15 +261,13 @@ def main() -> None:
 
 def markdown(rows: list[dict[str, object]]) -> str:
     """The table of the README: FT, milliseconds a step of all K instances."""
-    names = (
-        "network | K | precision | one, eager | one, ours | K in a loop | K graphed | K stacked | over K graphed | GB"
-    )
-    lines = [f"| {names} |", "| --- | ---: | --- |" + " ---: |" * 7]
+    names = "network | K | precision | one, eager | one, ours | K in a loop | K graphed | K stacked | over K graphed"
+    lines = [f"| {names} |", "| --- | ---: | --- |" + " ---: |" * 6]
     for row in rows:
         if row.get("learner") == "ft":
             times = [row[name] for name in ("one_ms", "one_graph_ms", "loop_ms", "graphed_loop_ms", "stacked_ms")]
             shown = " | ".join(f"{took:.3g}" for took in times)
-            gain = f"{row['speedup_over_graphed_loop']:.1f}x | {row['peak_gb']:.1f}"
+            gain = f"{row['speedup_over_graphed_loop']:.1f}x"
             lines.append(f"| {row['network']} | {row['k']} | {row['precision']} | {shown} | {gain} |")
     return "\n".join(lines)
 

@@ -24,6 +24,7 @@ NETWORKS = {
     "mlp_784_1024_1024_10": (lambda: MLP((1024, 1024), features=784, classes=10), (784,), 10),
     "cnn": (lambda: CNN(classes=10), (3, 32, 32), 1),
 }
+SMALL = {"mlp_64_64_64_10", "mlp_64_256_256_10", "mlp_784_256_10"}
 
 
 class Rounds:
@@ -76,13 +77,15 @@ def test_a_stack_against_a_loop(record, name):
             work()
             if repeat:
                 times[way].append(1000 * (perf_counter() - begin) / steps)
+    at_once = max(learner.trainer.stack.fits.values()) > 1
+    assert at_once == (name in SMALL), "the rule of decision 8: small networks are stacked, large ones are not"
     took = {way: round(median(times[way]), 3) for way in ways}
     record(
         benchmark=f"stack_on_cpu_{name}",
         instances=K,
         batch=BATCH,
         threads=torch.get_num_threads(),
-        at_once=max(learner.trainer.stack.fits.values()) > 1,
+        at_once=at_once,
         **took,
         times_the_loop=round(took["loop_ms"] / took["stacked_ms"], 2),
         times_by_hand=round(took["by_hand_ms"] / took["stacked_ms"], 2),

@@ -21,15 +21,6 @@ LEARNERS = {
 }
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks this small are slower with several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 class Failing(nn.Module):
     """A network of layers that can be told what to do instead of answering, while it trains or asks."""
 

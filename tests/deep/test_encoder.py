@@ -41,15 +41,6 @@ CONFIGURATIONS = {
 }
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    """Networks this small lose more to the threads' waiting for each other than they gain."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(scope="session")
 def folders(tmp_path_factory):
     """One folder of random weights for each kind of encoder, as save_pretrained writes them."""

@@ -23,15 +23,6 @@ NEW = np.where(np.arange(20) % 4, OLD, 4)
 """Labels 0 and 1, then 4 as well: classes 2 and 3 get their rows without having been seen."""
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks this small are slower with several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def network(hidden=8, bias=True, classes=2):
     torch.manual_seed(0)
     return nn.Sequential(nn.Linear(4, hidden), nn.Tanh(), nn.Linear(hidden, classes, bias=bias))

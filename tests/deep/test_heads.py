@@ -69,7 +69,10 @@ def test_a_buffer_may_hold_what_is_not_finite():
         def forward(self, x):
             return self.head(x @ torch.softmax(self.mask, -1))
 
-    learner(Masked()).fresh(0).learn(X, Y)
+    made = learner(Masked()).fresh(0)
+    made.learn(X, Y)
+    assert made.instance.age == 1
+    assert np.isfinite(made.logits(X)).all()
 
 
 def test_a_buffer_that_is_assigned_rather_than_changed_is_refused():

@@ -58,15 +58,6 @@ NETWORKS = {
 every_network = pytest.mark.parametrize("name", NETWORKS)
 
 
-@pytest.fixture(autouse=True, scope="module")
-def _one_thread():
-    """Networks this small lose more to the threads' waiting for each other than they gain."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture(autouse=True)
 def _seeded():
     torch.manual_seed(0)

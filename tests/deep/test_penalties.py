@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from spanwise.deep import EWC, SGD, SI, TorchLearner  # noqa: E402
+from spanwise.deep.penalties.penalty import ReadsAgain  # noqa: E402
 from spanwise.errors import SettingError  # noqa: E402
 
 
@@ -80,8 +81,9 @@ def test_a_loss_that_rises_and_falls_within_a_round_counts_as_a_whole():
     assert si.after_round(merged(state, {"theta": vector(2.0)}))["omega"].item() == 2 / (4 + 4)
 
 
-def test_si_reads_no_rows_again():
-    assert len(SI().read_again(np.random.default_rng(0), 10, 4)) == 0
+def test_only_ewc_reads_rows_again():
+    assert isinstance(EWC(), ReadsAgain)
+    assert not isinstance(SI(), ReadsAgain)
 
 
 # --- EWC.

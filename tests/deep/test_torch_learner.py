@@ -28,15 +28,6 @@ BATCHES = list(checks.toy_batches(12))
 X, Y = BATCHES[0]
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks this small are slower with several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 def lazy():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)

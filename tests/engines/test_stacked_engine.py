@@ -192,15 +192,6 @@ def assert_same_run(one, two, batches, tolerance=1e-9):
     assert any(instance is not None for instance in instances(one).values())
 
 
-@pytest.fixture(autouse=True)
-def one_thread():
-    """Networks this small are slower with several."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(before)
-
-
 @pytest.fixture
 def sizes(monkeypatch):
     """How many instances were trained together, call by call."""

@@ -13,7 +13,7 @@ from torch.nn import functional as F
 from spanwise.deep.network import Network
 from spanwise.deep.objectives.erm import Objective
 from spanwise.deep.optimizers import Optimizer, clipped
-from spanwise.deep.penalties.penalty import Penalty
+from spanwise.deep.penalties.penalty import Penalty, ReadsAgain
 from spanwise.engines.machine import Tensors
 
 INPUT = "input."
@@ -65,7 +65,7 @@ class Recipe:
 
     def _surprise(self, theta: Tensor, state: Tensors, row: Tensors, chance: Tensor) -> Tensor:
         """Minus the log-likelihood of a label that the model itself gives to one row."""
-        assert self.penalty is not None
+        assert isinstance(self.penalty, ReadsAgain)
         inputs = {name: value[None] for name, value in row.items()}
         logits, _ = self.network(theta, state, inputs, training=False)
         logits = logits.masked_fill(~state["known"], -torch.inf)

@@ -14,6 +14,7 @@ from spanwise.deep.inputs import columns, joined
 from spanwise.deep.instance import Fold, Instance, distinct
 from spanwise.deep.modules import named, shapes_of
 from spanwise.deep.network import BUFFER, Network
+from spanwise.deep.penalties.penalty import ReadsAgain
 from spanwise.deep.recipe import INPUT, Recipe
 from spanwise.engines.machine import Tensors, arithmetic, first_line, seeded
 from spanwise.engines.stacked import Stack
@@ -136,9 +137,8 @@ class Trainer:
         penalty = self.recipe.penalty
         if penalty is None:
             return states
-        again = [penalty.read_again(rng, len(fold), self.shape[1]) for rng in rngs]
-        if len(again[0]):
-            plans = [self._reading(rows, rng) for rows, rng in zip(again, rngs, strict=True)]
+        if isinstance(penalty, ReadsAgain):
+            plans = [self._reading(penalty.read_again(rng, len(fold), self.shape[1]), rng) for rng in rngs]
             states = self._reread(states, self._data([fold]), plans)
         return [{**state, **penalty.after_round(state)} for state in states]
 

@@ -20,13 +20,22 @@ class CNN(nn.Module):
         channels: of each convolution; an image needs a side of at least 2 to the power of their number.
         colours: channels of an image.
         classes: logits an image.
+        batch_norm: normalise what each convolution gives, before the ReLU.
     """
 
-    def __init__(self, channels: Sequence[int] = (32, 64, 128), *, colours: int = 3, classes: int = 2) -> None:
+    def __init__(
+        self,
+        channels: Sequence[int] = (32, 64, 128),
+        *,
+        colours: int = 3,
+        classes: int = 2,
+        batch_norm: bool = False,
+    ) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         for before, after in zip([colours, *channels], channels, strict=False):
-            layers += [nn.Conv2d(before, after, kernel_size=3, padding=1), nn.ReLU(), nn.MaxPool2d(2)]
+            layers.append(nn.Conv2d(before, after, kernel_size=3, padding=1))
+            layers += [*([nn.BatchNorm2d(after)] if batch_norm else []), nn.ReLU(), nn.MaxPool2d(2)]
         self.colours, self.smallest = colours, 2 ** len(channels)
         self.body = nn.Sequential(*layers)
         self.head = nn.Linear([colours, *channels][-1], classes)
@@ -45,7 +54,7 @@ class CNN(nn.Module):
         return logits
 
 
-class YearbookCNN(nn.Module):
+class YearbookCNN(CNN):
     """Wild-Time's network for the yearbook portraits: four 3x3 convolutions of 32 channels with BatchNorm.
 
     Args:
@@ -56,26 +65,7 @@ class YearbookCNN(nn.Module):
     """
 
     def __init__(self, *, classes: int = 2, colours: int = 3) -> None:
-        super().__init__()
-        layers: list[nn.Module] = []
-        for before in (colours, 32, 32, 32):
-            layers += [nn.Conv2d(before, 32, kernel_size=3, padding=1), nn.BatchNorm2d(32), nn.ReLU(), nn.MaxPool2d(2)]
-        self.colours = colours
-        self.body = nn.Sequential(*layers)
-        self.head = nn.Linear(32, classes)
-
-    def prepare(self, X: Any) -> Tensor:
-        """Images as `images` takes them, of the type that the weights have."""
-        return images(X, self.colours, smallest=16).to(self.head.weight.dtype)
-
-    def features(self, x: Tensor) -> Tensor:
-        """The mean over space of the last 32 channels."""
-        channels: Tensor = self.body(x)
-        return channels.mean((2, 3))
-
-    def forward(self, x: Tensor) -> Tensor:
-        logits: Tensor = self.head(self.features(x))
-        return logits
+        super().__init__((32, 32, 32, 32), colours=colours, classes=classes, batch_norm=True)
 
 
 def images(X: Any, colours: int, smallest: int = 1) -> Tensor:

@@ -1,6 +1,6 @@
 """What holds weights back: a pull towards where they were, as strong as they mattered there."""
 
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from torch import Tensor
@@ -31,8 +31,13 @@ class Penalty(Protocol):
         """What is new after a round."""
         ...
 
+
+@runtime_checkable
+class ReadsAgain(Protocol):
+    """A penalty that looks at some rows of a round once more at its end, for the Fisher information."""
+
     def read_again(self, rng: np.random.Generator, rows: int, batch_size: int) -> Array:
-        """Positions of the rows of a round that are read once more at its end, for the Fisher information."""
+        """Positions of those rows."""
         ...
 
     def label(self, logits: Tensor, chance: Tensor) -> Tensor:

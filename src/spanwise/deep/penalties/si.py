@@ -2,13 +2,11 @@
 
 from dataclasses import dataclass
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from spanwise.engines.machine import Tensors
 from spanwise.errors import SettingError
-from spanwise.learner import Array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,9 +50,3 @@ class SI:
         gained = state["path"] * way if self.wildtime else state["path"].clamp(min=0)
         omega = state["omega"] + gained / (way**2 + self.damping)
         return {"omega": omega, "anchor": state["theta"], "path": torch.zeros_like(way)}
-
-    def read_again(self, rng: np.random.Generator, rows: int, batch_size: int) -> Array:
-        return np.arange(0)
-
-    def label(self, logits: Tensor, chance: Tensor) -> Tensor:
-        raise NotImplementedError("SI reads no rows again")
