@@ -119,6 +119,17 @@ def test_the_table_of_the_stack_is_the_one_the_benchmark_wrote():
         assert table in page.read_text(encoding="utf-8")
 
 
+def test_what_is_said_of_the_stack_in_words_is_what_the_benchmark_wrote():
+    rows = json.loads((ROOT / "results" / "gpu_pool.json").read_text(encoding="utf-8"))["rows"]
+    page = " ".join((DOCS / "deep.md").read_text(encoding="utf-8").split())
+    took = {row["round"]: f"{row['round_ms']:.0f} ms" for row in rows if "round" in row}
+    assert f"took {took['awe, prequential']} with prequential evidence" in page
+    assert f"{took['awe, hold-out of 10,000 points']} with 10,000 points held out" in page
+    assert f"learner's took {took['plain']}" in page
+    step = {(row["network"], row["learner"]): row["stacked_ms"] for row in rows if row.get("precision") == "bf16"}
+    assert max(ms / step[network, "ft"] for (network, _), ms in step.items()) < 1.25
+
+
 @pytest.mark.parametrize("learner", ["ft", "si", "ewc", "irm", "coral"])
 def test_the_accuracies_of_the_deep_learners_are_those_the_demo_wrote(learner):
     rows = json.loads((ROOT / "results" / "deep" / learner / "table.json").read_text(encoding="utf-8"))["rows"]

@@ -22,7 +22,8 @@ class EWC:
     Args:
         strength: lambda.
         decay: gamma, the share of the old information that is kept.
-        rows: how many rows of a round the information is measured on, at most.
+        rows: how many rows of a round the information is measured on, at most; what few rows leave to chance, the sum
+            over rounds evens out.
         wildtime: as Wild-Time codes it: labels are the model's most probable ones, and rows are one mini-batch drawn
             with replacement.
 
@@ -31,7 +32,7 @@ class EWC:
 
     strength: float = 0.5
     decay: float = 1.0
-    rows: int = 256
+    rows: int = 32
     wildtime: bool = False
 
     def __post_init__(self) -> None:
