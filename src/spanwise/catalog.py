@@ -71,12 +71,18 @@ CHOICES = {
 
 STREAMS = {
     "abrupt": "spanwise.streams.synthetic:Abrupt",
+    "corrupted-images": "spanwise.streams.images:CorruptedImages",
     "covariate-shift": "spanwise.streams.synthetic:CovariateShift",
     "digits": "spanwise.streams.digits:RotatingDigits",
+    "file": "spanwise.streams.files:FileStream",
     "gradual": "spanwise.streams.synthetic:Gradual",
     "label-shift": "spanwise.streams.synthetic:LabelShift",
+    "prior-drift-images": "spanwise.streams.images:PriorDriftImages",
     "recurring": "spanwise.streams.synthetic:Recurring",
+    "rotating-images": "spanwise.streams.images:RotatingImages",
+    "seasonal-images": "spanwise.streams.images:SeasonalImages",
     "stationary": "spanwise.streams.synthetic:Stationary",
+    "wild-time": "spanwise.streams.wildtime:WildTime",
 }
 
 

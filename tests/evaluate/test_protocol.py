@@ -10,7 +10,7 @@ from spanwise.adapters.functions import FunctionLearner, majority_class
 from spanwise.core.awe import AWE
 from spanwise.core.evidence import HoldOut, Prequential
 from spanwise.errors import DataError, LabelError, LearnerError, SettingError
-from spanwise.evaluate import Evaluation, compare, evaluate, read
+from spanwise.evaluate import Evaluation, Row, compare, evaluate, read
 from spanwise.evaluate.metrics import LEAST
 from spanwise.schemes.cbce import CBCE
 from spanwise.schemes.plain import Plain, PlainEnsemble
@@ -74,6 +74,10 @@ def test_every_figure_of_a_round_is_the_one_worked_out_by_hand():
         "log_loss": ([None, (3 * right + wrong) / 4, right, (3 * right + wrong) / 4],
                      [None, (3 * right + wrong) / 4, right, right]),
         "regret": ([None, 1 / 4, -1 / 2, 0], [None, 1 / 4, -1 / 2, -1 / 4]),
+        "by_class": ([{}, {"0": (3, 2), "1": (1, 1)}, {"1": (2, 2)}, {"0": (3, 2), "1": (1, 1)}],
+                     [{}, {"0": (3, 3), "1": (1, 0)}, {"1": (2, 2)}, {"0": (3, 3), "1": (1, 1)}]),
+        "ahead": ([None] * 4, [None, 1, 0, 1]),
+        "behind": ([None] * 4, [None, 1, 0, 0]),
         "chosen": ([1, 1, 1, 1], [1, 1, 1, 1]),
         "span": ([1, 2, 3, 4], [1, 2, 3, 4]),
         "starts": ([(1,)] * 4, [(1,)] * 4),
@@ -103,6 +107,51 @@ def test_a_loss_is_counted_as_one():
     mirrored = evaluate({"plain": Plain(reader(1)), "other": Plain(reader(0))}, SCRIPT).summary()[1]
     assert (mirrored.wins, mirrored.draws, mirrored.losses) == (0, 2, 1)
     assert mirrored.gain == pytest.approx(-100 * 0.25 / 3)
+
+
+def test_rows_ahead_and_behind_are_counted_whoever_is_played_first():
+    other, plain = (evaluate({"other": Plain(reader(1)), "plain": Plain(reader(0))}, SCRIPT).rows[i::2] for i in (0, 1))
+    assert [(row.scheme, row.ahead, row.behind) for row in other[1:]] == [
+        ("other", 1, 1),
+        ("other", 0, 0),
+        ("other", 1, 0),
+    ]
+    assert {(row.scheme, row.ahead, row.behind) for row in plain} == {("plain", None, None)}
+
+
+def test_rows_ahead_minus_rows_behind_are_the_difference_in_accuracy_and_classes_add_up_to_it():
+    result = compare(class_means(), Abrupt(rounds=20, every=8, size=40), {"awe": AWE, "saol": SAOL}, seed=4)
+    plain = {row.round: row.accuracy for row in result.rows if row.scheme == "plain"}
+    scored = [row for row in result.rows if row.accuracy is not None]
+    for row in scored:
+        if row.scheme != "plain":
+            assert (row.ahead - row.behind) / row.n == pytest.approx(row.accuracy - plain[row.round])
+        assert sum(n for n, _ in row.by_class.values()) == row.n
+        assert sum(right for _, right in row.by_class.values()) == pytest.approx(row.n * row.accuracy)
+    assert {row.seed for row in result.rows} == {4}
+    assert any(row.ahead for row in scored)
+
+
+def test_labels_that_read_the_same_are_counted_together_by_class():
+    rounds = [([[0.0]], [1]), ([[0.0]] * 3, [1, "1", "new"])]
+    assert evaluate(Plain(majority_class()), rounds).rows[1].by_class == {"1": (2, 1), "new": (1, 0)}
+
+
+def test_seconds_are_those_of_the_learners_own_clock_where_it_has_one():
+    class Clocked(FunctionLearner):
+        read = 0
+
+        def clock(self):
+            self.read += 1
+            return float(self.read**2)
+
+    learner = Clocked(*reader(0).functions)
+    assert [row.seconds for row in evaluate(Plain(learner), SCRIPT[:2]).rows] == [4 - 1 + 16 - 9, 36 - 25 + 64 - 49]
+
+
+def test_rows_of_several_seeds_are_no_evaluation():
+    with pytest.raises(SettingError, match=r"seeds 0, 2, and an evaluation is of one"):
+        Evaluation([Row(1, "plain"), Row(1, "plain", seed=2)])
 
 
 def test_without_a_baseline_gains_are_not_known():

@@ -1,5 +1,7 @@
 """A record reads back as it was written, up to where it was torn."""
 
+import json
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -8,16 +10,21 @@ from spanwise.errors import DataError, SettingError
 from spanwise.evaluate.record import Record, Row, read
 
 starts = st.integers(1, 1000)
+counts = st.integers(0, 100)
 figures = st.none() | st.floats(0, 1)
 row_of_any_kind = st.builds(
     Row,
     round=starts,
     scheme=st.text(max_size=8),
+    seed=st.just(3),
     n=st.integers(0, 100),
     skipped=st.booleans(),
     shift=st.booleans(),
     holds_back=st.booleans(),
     accuracy=figures,
+    by_class=st.dictionaries(st.text(max_size=3), st.tuples(counts, counts), max_size=3),
+    ahead=st.none() | counts,
+    behind=st.none() | counts,
     regret=figures,
     chosen=st.none() | starts | st.just("ensemble"),
     span=st.none() | starts,
@@ -30,7 +37,7 @@ row_of_any_kind = st.builds(
 
 
 def write(path, rows):
-    with Record(path, {row.scheme for row in rows}) as record:
+    with Record(path, {row.scheme for row in rows}, rows[0].seed) as record:
         for row in rows:
             record.write(row)
 
@@ -69,6 +76,24 @@ def test_a_second_run_of_a_scheme_is_refused_and_the_first_kept(tmp_path):
     with pytest.raises(SettingError, match="already holds a record of awe"):
         write(path, [Row(1, "awe"), Row(1, "saol")])
     assert read(path) == [Row(1, "awe")]
+
+
+def test_the_same_schemes_with_another_seed_go_on_the_same_file(tmp_path):
+    path = tmp_path / "run.jsonl"
+    write(path, [Row(1, "awe", seed=0)])
+    write(path, [Row(1, "awe", seed=1)])
+    assert read(path) == [Row(1, "awe", seed=0), Row(1, "awe", seed=1)]
+    with pytest.raises(SettingError, match="of awe with seed 1: choose another file or another seed"):
+        write(path, [Row(1, "awe", seed=1)])
+
+
+def test_a_record_older_than_seeds_and_counts_can_be_read(tmp_path):
+    path = tmp_path / "run.jsonl"
+    old = json.loads(Row(1, "awe", n=4, accuracy=0.5).line())
+    for field in ("seed", "by_class", "ahead", "behind"):
+        del old[field]
+    path.write_text(json.dumps(old) + "\n")
+    assert read(path) == [Row(1, "awe", n=4, accuracy=0.5)]
 
 
 @pytest.mark.parametrize("line", ["not JSON", "{}", "[1]", '{"round": 1, "scheme": "awe", "starts": [], "more": 2}'])

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from spanwise.evaluate.record import Row
+from spanwise.evaluate.seeds import across
 from spanwise.evaluate.summary import Evaluation
 from spanwise.report.story import mean_span, stretches
-from spanwise.report.table import cells, markdown
+from spanwise.report.table import HEADER, HEADER_ACROSS, cells, cells_across, markdown
 
 
 def rows():
@@ -29,9 +30,15 @@ def test_the_table_shows_accuracy_gain_and_wins():
 
 
 def test_the_markdown_table_has_a_line_a_scheme():
-    lines = markdown(EVALUATION.summary()).splitlines()
+    lines = markdown(HEADER, cells(EVALUATION.summary())).splitlines()
     assert len(lines) == 4
     assert len({line.count("|") for line in lines}) == 1
+
+
+def test_with_one_seed_the_table_over_seeds_says_the_same():
+    one, over = cells(EVALUATION.summary()), cells_across(across([EVALUATION]))
+    kept = [HEADER_ACROSS.index(name) for name in HEADER]
+    assert [tuple(row[i] for i in kept) for row in over] == one
 
 
 def test_the_story_tells_each_stretch_and_when_the_past_was_left():

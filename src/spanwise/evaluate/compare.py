@@ -7,6 +7,7 @@ from typing import Any
 from spanwise import catalog
 from spanwise.core.evidence import Evidence
 from spanwise.core.scheme import Scheme
+from spanwise.engines.shared import Shared
 from spanwise.errors import SettingError
 from spanwise.evaluate.protocol import evaluate
 from spanwise.evaluate.summary import PLAIN, SAME_FOLD, Evaluation
@@ -19,12 +20,16 @@ def compare(
     schemes: Mapping[str, str | Callable[..., Scheme]],
     *,
     seed: int = 0,
+    learn_last: bool = True,
     record: str | os.PathLike[str] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: Callable[[int], None] | None = None,
 ) -> Evaluation:
     """Evaluate schemes around one learner, with the plain learner added to count gains against.
 
-    Where a scheme holds rows back, the plain learner on the same training folds is added too.
+    Where a scheme holds rows back, the plain learner on the same training folds is added too. Schemes share
+    the instances that they have in common (`Shared`), so that all of them cost little more than the largest;
+    the seconds of each are those it would have taken alone.
 
     >>> from spanwise.adapters.functions import majority_class
     >>> from spanwise.core.awe import AWE
@@ -38,15 +43,19 @@ def compare(
         stream: batches, or pairs `X, y`.
         schemes: by the name to give it in the evaluation: a name from `catalog.SCHEMES`, a scheme's
             class, or a function that is called with the learner and seed=seed.
-        seed: one seed makes the run repeatable.
-        record, progress: as for `evaluate`.
+        seed: one seed makes the run repeatable; rows are marked with it.
+        learn_last, record, checkpoint, progress: as for `evaluate`.
     """
-    made = {name: catalog.make_scheme(what, learner, seed) for name, what in schemes.items()}
-    baselines: dict[str, Scheme] = {PLAIN: Plain(learner, seed=seed)}
+    shared = Shared(learner)
+    made = {name: catalog.make_scheme(what, shared, seed) for name, what in schemes.items()}
+    baselines: dict[str, Scheme] = {PLAIN: Plain(shared, seed=seed)}
     folds = held_back(made)
     if folds is not None:
-        baselines[SAME_FOLD] = Plain(learner, train_fraction=folds.train_fraction, split=folds.split, seed=seed)
-    return evaluate({**baselines, **made}, stream, record=record, progress=progress)
+        baselines[SAME_FOLD] = Plain(shared, train_fraction=folds.train_fraction, split=folds.split, seed=seed)
+    models = {**baselines, **made}
+    return evaluate(
+        models, stream, seed=seed, learn_last=learn_last, record=record, checkpoint=checkpoint, progress=progress
+    )
 
 
 def held_back(schemes: Mapping[str, Scheme]) -> Evidence | None:

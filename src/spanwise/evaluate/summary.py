@@ -6,7 +6,7 @@ from math import fsum
 
 import numpy as np
 
-from spanwise.errors import UnknownNameError
+from spanwise.errors import SettingError, UnknownNameError
 from spanwise.evaluate.record import Row
 from spanwise.learner import Array
 
@@ -52,10 +52,19 @@ class Summary:
 
 
 class Evaluation:
-    """The rows of an evaluation, from a run just made or from a record: `Evaluation(read("run.jsonl"))`."""
+    """The rows of an evaluation, from a run just made or from a record: `Evaluation(read("run.jsonl"))`.
+
+    All are of one seed; `seeds.by_seed` takes a record of several apart.
+    """
 
     def __init__(self, rows: Iterable[Row]) -> None:
         self.rows = list(rows)
+        seeds = sorted({row.seed for row in self.rows})
+        if len(seeds) > 1:
+            raise SettingError(
+                f"these rows are of seeds {', '.join(map(str, seeds))}, and an evaluation is of one: "
+                "take them apart with spanwise.evaluate.seeds.by_seed"
+            )
 
     @property
     def schemes(self) -> list[str]:
@@ -73,7 +82,19 @@ class Evaluation:
 
     def accuracy_of(self, name: str) -> Array:
         """Accuracy by scored round."""
-        return np.array([row.accuracy for row in self._scored(name)])
+        return np.array([row.accuracy for row in self.scored(name)])
+
+    def scored(self, name: str) -> list[Row]:
+        """The rows of a scheme that were scored, by round."""
+        return [row for row in self._rows(name) if row.accuracy is not None]
+
+    def differences(self, name: str, baseline: str = PLAIN) -> dict[int, float]:
+        """Accuracy minus the baseline's, by round that both were scored in; nothing without a baseline."""
+        if baseline not in self.schemes:
+            return {}
+        theirs = {row.round: row.accuracy for row in self.scored(baseline)}
+        ours = {row.round: row.accuracy for row in self.scored(name)}
+        return {t: a - b for t, a in ours.items() if a is not None and (b := theirs.get(t)) is not None}
 
     def chosen_spans(self, name: str) -> list[tuple[int, int | str]]:
         """By scored round, what predicted it: rounds of history behind one instance, or a combination's name."""
@@ -91,14 +112,12 @@ class Evaluation:
             raise UnknownNameError(f"no scheme {name!r} was evaluated here: choose from {', '.join(self.schemes)}")
         return [row for row in self.rows if row.scheme == name]
 
-    def _scored(self, name: str) -> list[Row]:
-        return [row for row in self._rows(name) if row.accuracy is not None]
-
     def _summary(self, name: str) -> Summary:
-        rows, scored = self._rows(name), self._scored(name)
-        ahead = self._ahead(name, PLAIN)
+        rows, scored = self._rows(name), self.scored(name)
+        ahead = list(self.differences(name).values())
         regrets = _known(scored, lambda row: row.regret)
-        same_fold = self._ahead(name, SAME_FOLD) if any(row.holds_back for row in rows) else ahead
+        held_back = any(row.holds_back for row in rows)
+        same_fold = list(self.differences(name, SAME_FOLD).values()) if held_back else ahead
         return Summary(
             scheme=name,
             rounds=len(scored),
@@ -116,14 +135,6 @@ class Evaluation:
             dynamic_regret=fsum(regrets) if regrets else None,
             seconds=fsum(row.seconds for row in rows),
         )
-
-    def _ahead(self, name: str, baseline: str) -> list[float]:
-        """Accuracy minus the baseline's, by round that both were scored in; nothing without a baseline."""
-        if baseline not in self.schemes:
-            return []
-        theirs = {row.round: row.accuracy for row in self._scored(baseline)}
-        ours = {row.round: row.accuracy for row in self._scored(name)}
-        return [a - b for t, a in ours.items() if a is not None and (b := theirs.get(t)) is not None]
 
 
 def _known(rows: Sequence[Row], figure: Callable[[Row], float | None]) -> list[float]:

@@ -6,6 +6,7 @@ from spanwise.core.awe import Algorithm
 from spanwise.core.evidence import HoldOut
 from spanwise.core.refine import Doubling
 from spanwise.core.scheme import Scheme
+from spanwise.core.split import Split
 from spanwise.schemes.covers import OneResolution
 
 
@@ -15,7 +16,7 @@ class SingleResolution(Scheme):
     Args:
         learner: any learner.
         length: rounds of an R span, even; B spans are twice as long.
-        train_fraction, delta: as for `AWE`.
+        train_fraction, split, delta: as for `AWE`.
         seed, classes, transactional: as for `Plain`.
     """
 
@@ -25,6 +26,7 @@ class SingleResolution(Scheme):
         *,
         length: int = 8,
         train_fraction: float = 0.9,
+        split: Split | None = None,
         delta: float = 0.1,
         seed: int = 0,
         classes: Iterable[Hashable] | None = None,
@@ -33,7 +35,7 @@ class SingleResolution(Scheme):
         algorithm = Algorithm(
             learner,
             cover=OneResolution(length),
-            evidence=HoldOut(1 - train_fraction),
+            evidence=HoldOut(1 - train_fraction, split=split),
             window=Doubling(delta),
             seed=seed,
         )

@@ -102,9 +102,13 @@ def check_known(name: str, names: Sequence[str]) -> None:
         return
     lower = {n.lower(): n for n in names}
     near = [lower[n] for n in get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
-    shown = ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
-    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are {shown}."
+    hint = f"Did you mean {' or '.join(map(repr, near))}?" if near else f"There are {listed(names)}."
     raise DataError(f"there is no column {name!r}. {hint}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names of columns, not too many of them."""
+    return ", ".join(map(repr, names[:20])) + (", ..." if len(names) > 20 else "")
 
 
 def is_string(kind: pa.DataType) -> bool:

@@ -1,24 +1,21 @@
 """Handwritten digits that turn: scikit-learn's 8 x 8 images, rotated by an angle that changes over time."""
 
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal
 
 import numpy as np
 
 from spanwise.errors import MissingExtraError, SettingError
 from spanwise.learner import Array
 from spanwise.streams.batch import Batch
+from spanwise.streams.schedule import Kind, Schedule
 
 try:
     from scipy import ndimage
     from sklearn.datasets import load_digits
 except ImportError as error:
     raise MissingExtraError("scikit-learn", "sklearn") from error
-
-KINDS = ("abrupt", "gradual", "none")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,22 +40,19 @@ class RotatingDigits:
         seed: one seed makes the stream repeatable.
     """
 
-    kind: Literal["abrupt", "gradual", "none"] = "abrupt"
+    kind: Kind = "abrupt"
     rounds: int = 300
     size: int = 60
     angles: Sequence[tuple[int, float]] = ((1, 0.0), (71, 75.0), (121, 160.0), (181, 0.0), (231, 110.0))
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise SettingError(f"kind={self.kind!r}: it must be one of {', '.join(KINDS)}")
+        Schedule(self.kind, self.angles, "angles")
         if self.rounds < 1 or not 1 <= self.size <= len(digits()[1]):
             raise SettingError(
                 f"rounds={self.rounds} and size={self.size}: a stream needs a round or more, "
                 f"and a round between 1 and {len(digits()[1])} digits"
             )
-        if not self.angles or [t for t, _ in self.angles] != sorted({t for t, _ in self.angles}):
-            raise SettingError(f"angles={self.angles!r}: give pairs (round, degrees), rounds ascending")
 
     def __len__(self) -> int:
         return self.rounds
@@ -78,16 +72,11 @@ class RotatingDigits:
     @property
     def shifts(self) -> list[int]:
         """The rounds at which the angle jumps."""
-        if self.kind != "abrupt":
-            return []
-        return [t for t in range(2, self.rounds + 1) if self.angle(t) != self.angle(t - 1)]
+        return Schedule(self.kind, self.angles).jumps(self.rounds)
 
     def angle(self, t: int) -> float:
         """Degrees at round `t`."""
-        starts, degrees = zip(*self.angles, strict=True)
-        if self.kind == "gradual":
-            return float(np.interp(t, starts, degrees))
-        return float(degrees[max(0, bisect_right(starts, t) - 1) if self.kind == "abrupt" else 0])
+        return Schedule(self.kind, self.angles).at(t)
 
 
 def rotated(images: Array, degrees: float) -> Array:

@@ -12,7 +12,7 @@ from pathlib import Path
 from spanwise.errors import DataError, MissingExtraError, SettingError
 from spanwise.streams import periods
 from spanwise.streams.batch import Batch
-from spanwise.streams.columns import as_features, as_labels, assign, check_size
+from spanwise.streams.columns import as_features, as_labels, assign, check_size, listed
 from spanwise.streams.sorting import Runs, in_order
 from spanwise.streams.survey import Survey, look, remarks, usable
 from spanwise.streams.tables import open_table
@@ -75,11 +75,11 @@ class FileStream:
         self.every = periods.checked_every(every)
         if time is None and isinstance(self.every, str):
             raise SettingError(f"every={every!r} needs to know the time: name its column, or pass a number of rows")
+        self._table = open_table(self.path, as_text=[] if time is None else [time])
         if label is None:
             if self.path.suffix != ".npz":
-                raise SettingError("label is needed: the column to predict")
+                raise SettingError(f"label is needed: the column to predict, one of {listed(self._table.schema.names)}")
             label = "y"
-        self._table = open_table(self.path, as_text=[] if time is None else [time])
         self._roles = assign(self._table.schema, label=label, time=time, text=text, image=image, features=features)
         if time is not None and self.every in ("month", "week", "day"):
             check_finer_than_years(self._table.schema.field(time))

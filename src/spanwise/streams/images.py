@@ -17,14 +17,13 @@ import numpy as np
 from spanwise.errors import DataError, MissingExtraError, SettingError
 from spanwise.learner import Array
 from spanwise.streams.batch import Batch
-from spanwise.streams.digits import RotatingDigits, rotated
+from spanwise.streams.schedule import Kind, Schedule
 
 try:
     from scipy import ndimage
 except ImportError as error:
     raise MissingExtraError("scipy", "sklearn") from error
 
-Kind = Literal["abrupt", "gradual", "none"]
 FILES = {"mnist": "mnist.npz", "cifar10": "cifar10_jpeg.parquet"}
 WHERE = {
     "mnist": "x_train, y_train, x_test and y_test, as in storage.googleapis.com/tensorflow/tf-keras-datasets/mnist.npz",
@@ -113,14 +112,14 @@ class RotatingImages(ImageStream):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        schedule(self.kind, self.rounds, tuple(self.angles))
+        Schedule(self.kind, self.angles, "angles")
 
     @property
     def shifts(self) -> list[int]:
-        return schedule(self.kind, self.rounds, tuple(self.angles)).shifts
+        return Schedule(self.kind, self.angles).jumps(self.rounds)
 
     def change(self, t: int) -> tuple[str, float]:
-        return "rotation", schedule(self.kind, self.rounds, tuple(self.angles)).angle(t)
+        return "rotation", Schedule(self.kind, self.angles).at(t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,14 +140,14 @@ class CorruptedImages(ImageStream):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_change(self.corruption, [level for _, level in self.severity])
-        schedule(self.kind, self.rounds, tuple(self.severity))
+        Schedule(self.kind, self.severity, "severity")
 
     @property
     def shifts(self) -> list[int]:
-        return schedule(self.kind, self.rounds, tuple(self.severity)).shifts
+        return Schedule(self.kind, self.severity).jumps(self.rounds)
 
     def change(self, t: int) -> tuple[str, float]:
-        return self.corruption, schedule(self.kind, self.rounds, tuple(self.severity)).angle(t)
+        return self.corruption, Schedule(self.kind, self.severity).at(t)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -215,15 +214,9 @@ class PriorDriftImages(ImageStream):
         return rng.permutation(np.concatenate(drawn))
 
 
-@cache
-def schedule(kind: Kind, rounds: int, levels: tuple[tuple[int, float], ...]) -> RotatingDigits:
-    """The turning digits' schedule, which serves any number that jumps or moves by round: ask it for its `angle`."""
-    return RotatingDigits(kind=kind, rounds=rounds, angles=levels)
-
-
 def turned(images: Array, degrees: float, rng: np.random.Generator) -> Array:
-    """Turned about their middle, as the digits are."""
-    return rotated(images.reshape(-1, *images.shape[2:]), degrees).reshape(images.shape)
+    """Turned about their middle; linear interpolation, so that no value leaves the range it came from."""
+    return np.asarray(ndimage.rotate(images, degrees, axes=(2, 3), reshape=False, order=1)) if degrees else images
 
 
 def noisy(images: Array, deviation: float, rng: np.random.Generator) -> Array:

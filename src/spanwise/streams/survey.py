@@ -22,6 +22,9 @@ try:
 except ImportError as error:
     raise MissingExtraError("pyarrow", "files") from error
 
+AMOUNTS = 100
+"""So many different labels with decimals are taken for amounts rather than for names of classes."""
+
 UTC_ZONES = {"", "Z", "UTC", "Etc/UTC", "+00:00", "+0000", "+00", "-00:00"}
 
 
@@ -108,6 +111,11 @@ def check(survey: Survey, roles: Roles) -> None:
         )
     if roles.image is not None and survey.no_text:
         raise DataError(f"image column {roles.image!r} has {survey.no_text:,} nulls: drop those rows, or fill them in")
+    if len(survey.labels) > AMOUNTS and any(isinstance(one, float) and one % 1 for one in survey.labels):
+        raise LabelError(
+            f"label column {roles.label!r} holds {len(survey.labels):,} different numbers with decimals, which are no "
+            "classes: cut them into a few ranges, or name another column"
+        )
 
 
 def remarks(survey: Survey, roles: Roles, every: str | int, sorted_on_disk: bool) -> list[str]:

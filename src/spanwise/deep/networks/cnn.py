@@ -86,7 +86,7 @@ def images(X: Any, colours: int, smallest: int = 1) -> Tensor:
     if pictures.ndim == 3 and colours == 1:
         pictures = pictures[:, None]
     elif pictures.ndim == 4 and pictures.shape[-1] == colours != pictures.shape[1]:
-        pictures = pictures.permute(0, 3, 1, 2)
+        pictures = pictures.permute(0, 3, 1, 2).contiguous()  # as it comes back from a snapshot
     if pictures.ndim != 4 or pictures.shape[1] != colours or min(pictures.shape[2:]) < smallest:
         raise FeatureError(
             f"these features have shape {tuple(pictures.shape)}; expected images (n, {colours}, height, width) or "

@@ -1,0 +1,174 @@
+"""Schemes side by side share what they train.
+
+An instance is determined by its seed and the folds it has seen. So when several schemes play the same
+stream with the same seed, the instance that one of them has trained and asked is the one that the others
+want: it is trained once, and asked once, whoever comes first.
+"""
+
+import pickle
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from time import perf_counter
+from typing import Any, Self
+from weakref import WeakValueDictionary
+
+from spanwise.core.loop import Loop, copy_learner, engine_for
+from spanwise.core.spans import Span
+from spanwise.errors import SettingError
+from spanwise.learner import Array, Learner, adapt
+
+
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """An instance after some folds; it is never trained again, only copies of it are.
+
+    Attributes:
+        key: tells its seed and its folds.
+        learner: what was learned.
+        seconds: what its last fold took, its share where instances were trained together.
+        said: by the digest of the rows it was asked about: logits, and the seconds they took.
+        then: by the digest of the next fold, what came of it; so that it is there for a scheme that comes later,
+            even where the first has retired it already.
+    """
+
+    key: bytes
+    learner: Learner
+    seconds: float = 0.0
+    said: dict[bytes, tuple[Array, float]] = field(default_factory=dict)
+    then: dict[bytes, "Stage"] = field(default_factory=dict)
+
+
+class Shared:
+    """Any learner, for several schemes that are made around this one object and play the same stream.
+
+    >>> from spanwise.adapters.functions import majority_class
+    >>> from spanwise.core.awe import AWE
+    >>> from spanwise.schemes.plain import Plain
+    >>> shared = Shared(majority_class())
+    >>> same_fold, awe = Plain(shared, train_fraction=0.9), AWE(shared)
+    >>> for scheme in (same_fold, awe):
+    ...     _ = scheme.learn([[0.0]] * 20, ["rain"] * 15 + ["sun"] * 5)
+    >>> a, b = (scheme.method.pool.engine.instances[scheme.method.pool.spans[0]] for scheme in (same_fold, awe))
+    >>> a is b
+    True
+
+    Results are those of schemes that share nothing. Instances are known by what they hold, so rows that are
+    equal count as the same rows; a stage is let go of once no scheme holds it.
+
+    Args:
+        learner: any learner, or a scikit-learn or River classifier, or a torch module.
+    """
+
+    def __init__(self, learner: object) -> None:
+        self.learner = adapt(learner)
+        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
+        self.saved = 0.0
+
+    def fresh(self, seed: int) -> Self:
+        return type(self)(self.learner.fresh(seed))
+
+    def learn(self, X: Any, y: Array) -> None:
+        self.learner.learn(X, y)
+
+    def logits(self, X: Any) -> Array:
+        return self.learner.logits(X)
+
+    def engine(self) -> "SharedEngine":
+        return SharedEngine(self)
+
+    def clock(self) -> float:
+        """Seconds, as they would have passed had nothing been shared."""
+        return perf_counter() + self.saved
+
+    def keep(self, stage: Stage) -> Stage:
+        """Make it known; for as long as somebody holds it."""
+        self.stages[stage.key] = stage
+        return stage
+
+    def loop(self, instances: Mapping[Span, Learner]) -> Loop:
+        """The learner's own way to run several instances, holding these."""
+        engine = engine_for(self.learner)
+        if not isinstance(engine, Loop):
+            raise SettingError(f"instances that a {type(engine).__name__} keeps elsewhere cannot be shared")
+        engine.instances = dict(instances)
+        return engine
+
+
+class SharedEngine:
+    """The stages of one scheme's instances; those of all schemes around one learner come from one place."""
+
+    def __init__(self, shared: Shared) -> None:
+        self.shared = shared
+        self.instances: dict[Span, Stage] = {}
+
+    def start(self, span: Span, seed: int) -> None:
+        key = digest(seed)
+        stage = self.shared.stages.get(key)
+        if stage is None:
+            loop = self.shared.loop({})
+            loop.start(span, seed)
+            stage = self.shared.keep(Stage(key, loop.instances[span]))
+        self.instances[span] = stage
+
+    def retire(self, span: Span) -> None:
+        del self.instances[span]
+
+    def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
+        fold = digest(X, y)
+        before = {span: self.instances[span] for span in spans}
+        missing = [span for span, stage in before.items() if fold not in stage.then]
+        self.shared.saved += sum(stage.then[fold].seconds for stage in before.values() if fold in stage.then)
+        if missing:
+            loop = self.shared.loop({span: copy_learner(before[span].learner) for span in missing})
+            begin = perf_counter()
+            loop.learn(missing, X, y)
+            each = (perf_counter() - begin) / len(missing)
+            for span in missing:
+                before[span].then[fold] = self.shared.keep(
+                    Stage(digest(before[span].key, fold), loop.instances[span], each)
+                )
+        self.instances.update({span: stage.then[fold] for span, stage in before.items()})
+
+    def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
+        rows = digest(X)
+        stages = [self.instances[span] for span in spans]
+        self.shared.saved += sum(stage.said[rows][1] for stage in stages if rows in stage.said)
+        missing = {span: stage for span, stage in zip(spans, stages, strict=True) if rows not in stage.said}
+        if missing:
+            begin = perf_counter()
+            answers = self.shared.loop({span: stage.learner for span, stage in missing.items()}).logits(
+                list(missing), X
+            )
+            each = (perf_counter() - begin) / len(missing)
+            for stage, answer in zip(missing.values(), answers, strict=True):
+                stage.said[rows] = answer, each
+        return [stage.said[rows][0] for stage in stages]
+
+    def copy(self) -> Self:
+        twin = type(self)(self.shared)
+        twin.instances = dict(self.instances)
+        return twin
+
+    def state(self, span: Span, *, pickle: bool) -> Mapping[str, Any]:
+        stage = self.instances[span]
+        return {"key": stage.key, "learner": self.shared.loop({span: stage.learner}).state(span, pickle=pickle)}
+
+    def restore(self, span: Span, seed: int, state: Mapping[str, Any], *, pickle: bool) -> None:
+        key = state["key"]
+        stage = self.shared.stages.get(key)
+        if stage is None:
+            loop = self.shared.loop({})
+            loop.restore(span, seed, state["learner"], pickle=pickle)
+            stage = self.shared.keep(Stage(key, loop.instances[span]))
+        self.instances[span] = stage
+
+
+def digest(*things: Any) -> bytes:
+    """A short name for what `things` hold; equal things that are stored differently may get two."""
+    buffers: list[pickle.PickleBuffer] = []
+    total = blake2b(pickle.dumps(things, protocol=5, buffer_callback=buffers.append), digest_size=16)
+    for buffer in buffers:
+        total.update(buffer.raw())
+    return total.digest()

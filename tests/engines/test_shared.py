@@ -1,0 +1,164 @@
+"""Schemes that share their instances do what they would have done alone, with less work."""
+
+import gc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from spanwise import catalog
+from spanwise.adapters.functions import FunctionLearner
+from spanwise.checks.toys import POISON, centroids, toy_batches
+from spanwise.core.awe import AWE
+from spanwise.core.loop import Loop
+from spanwise.core.spans import MRI
+from spanwise.engines.shared import Shared, digest
+from spanwise.errors import LearnerError, SettingError
+from spanwise.evaluate import evaluate
+from spanwise.schemes.plain import Plain
+from spanwise.schemes.vote import Vote
+
+SETTINGS = {"awe-literal": {"horizon": 8}}
+
+
+def schemes(learner):
+    return {name: catalog.scheme(name, learner, seed=5, **SETTINGS.get(name, {})) for name in catalog.SCHEMES}
+
+
+def rows(models, batches):
+    return [replace(row, seconds=0.0) for row in evaluate(models, batches).rows]
+
+
+class Counting:
+    """Learns nothing, counts everything."""
+
+    def __init__(self, counts=None):
+        self.counts = {"learn": 0, "logits": 0} if counts is None else counts
+
+    def fresh(self, seed):
+        return Counting(self.counts)
+
+    def copy(self):
+        return Counting(self.counts)
+
+    def learn(self, X, y):
+        self.counts["learn"] += 1
+
+    def logits(self, X):
+        self.counts["logits"] += 1
+        return np.zeros((len(X), 3))
+
+
+@pytest.mark.parametrize("learner", [centroids, lambda: catalog.learner("linear"), lambda: catalog.learner("ft")])
+def test_every_scheme_does_what_it_does_alone(learner):
+    batches = list(toy_batches(7))
+    together = rows(schemes(Shared(learner())), batches)
+    alone = [row for name, model in schemes(learner()).items() for row in rows({name: model}, batches)]
+    by_name = {(row.scheme, row.round): replace(row, ahead=None, behind=None) for row in together}
+    for row in alone:
+        got = by_name[row.scheme, row.round]
+        assert (got.accuracy, got.chosen, got.starts) == (row.accuracy, row.chosen, row.starts)
+        assert got.weights == pytest.approx(row.weights, abs=1e-6)
+        assert got.log_loss == pytest.approx(row.log_loss, abs=1e-4)
+
+
+def test_an_instance_that_several_schemes_want_is_trained_once():
+    shared = Shared(Counting())
+    models = {
+        "awe": AWE(shared),
+        "vote": Vote(shared, train_fraction=0.9),
+        "same": Plain(shared, train_fraction=0.9),
+    }
+    evaluate(models, list(toy_batches(10)))
+    assert shared.learner.counts["learn"] == sum(len(MRI().starts(t)) for t in range(1, 11))
+
+
+def test_what_sharing_saved_is_on_the_clock():
+    class Slow(Counting):
+        def fresh(self, seed):
+            return Slow()
+
+        def copy(self):
+            return Slow()
+
+        def learn(self, X, y):
+            begin = shared.clock()
+            while shared.clock() - begin < 0.02:
+                pass
+
+    shared = Shared(Slow())
+    models = {"first": Plain(shared), "second": Plain(shared)}
+    first, second = (row.seconds for row in evaluate(models, list(toy_batches(1))).rows)
+    assert first >= 0.02
+    assert second >= 0.02
+    assert shared.saved == pytest.approx(0.02, abs=0.01)
+
+
+def test_what_nobody_holds_is_let_go_of():
+    shared = Shared(centroids())
+    models = [AWE(shared), Plain(shared)]
+    for batch in toy_batches(9):
+        for model in models:
+            model.learn(*batch)
+    gc.collect()
+    held = {stage.key for model in models for stage in model.method.pool.engine.instances.values()}
+    assert set(shared.stages) == held
+
+
+def test_a_failed_round_changes_nothing():
+    shared = Shared(centroids())
+    model = AWE(shared)
+    first, second = toy_batches(2)
+    model.learn(*first)
+    bad = np.full_like(second.X, POISON)
+    with pytest.raises(LearnerError):
+        model.learn(bad, second.y)
+    model.learn(*second)
+    other = AWE(centroids())
+    for batch in (first, second):
+        other.learn(*batch)
+    assert np.array_equal(model.predict_proba(second.X), other.predict_proba(second.X))
+
+
+def test_saved_and_loaded_they_go_on_and_share_again(tmp_path):
+    shared = Shared(centroids())
+    batches = list(toy_batches(8))
+    models = {"awe": AWE(shared), "vote": Vote(shared, train_fraction=0.9)}
+    for X, y in batches[:5]:
+        for model in models.values():
+            model.learn(X, y)
+    again = Shared(centroids())
+    loaded = {}
+    for name, model in models.items():
+        model.save(tmp_path / name)
+        loaded[name] = type(model).load(tmp_path / name, again)
+    assert len(again.stages) == len(MRI().starts(6))
+    for X, y in batches[5:]:
+        for name, model in models.items():
+            model.learn(X, y)
+            loaded[name].learn(X, y)
+            assert np.array_equal(model.predict_proba(X), loaded[name].predict_proba(X))
+
+
+def test_an_engine_that_keeps_its_instances_elsewhere_is_refused():
+    class Elsewhere(Counting):
+        def engine(self):
+            return object()
+
+    with pytest.raises(SettingError, match="cannot be shared"):
+        AWE(Shared(Elsewhere()))
+
+
+def test_alone_it_is_the_learner_it_holds():
+    X, y = next(iter(toy_batches(1)))
+    one, other = Shared(centroids()).fresh(3), centroids().fresh(3)
+    for learner in (one, other):
+        learner.learn(X, y)
+    assert np.array_equal(one.logits(X), other.logits(X))
+    assert isinstance(Shared(FunctionLearner(lambda s: 0, lambda s, X, y: s, lambda s, X: X)).loop({}), Loop)
+
+
+def test_a_digest_tells_rows_apart_by_what_they_hold():
+    X = np.arange(12.0).reshape(4, 3)
+    assert digest(X) == digest(X.copy())
+    assert len({digest(X), digest(X.T), digest(X + 1), digest(X.tolist()), digest({"a": X})}) == 5
