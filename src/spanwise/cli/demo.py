@@ -13,13 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from spanwise import catalog
 from spanwise._version import __version__
+from spanwise.cli.screen import print_table, rounds_bar
 from spanwise.core.spans import MRI
 from spanwise.errors import MissingExtraError
 from spanwise.evaluate import Evaluation, compare
@@ -55,7 +53,7 @@ def demo(out: str, learner: str, rounds: int, seed: int) -> None:
     (folder / "rounds.jsonl").unlink(missing_ok=True)
     evaluation = play(learner, stream, seed, folder / "rounds.jsonl")
     console = Console()
-    print_table(evaluation, console)
+    print_table(HEADER, cells(evaluation.summary()), console)
     console.print(f"\nWhich span {TOLD} chose when; the angle jumps at rounds {evaluation.shifts}:", highlight=False)
     for line in stretches(evaluation, TOLD):
         console.print(f"  {line}", highlight=False, soft_wrap=True)
@@ -66,9 +64,7 @@ def demo(out: str, learner: str, rounds: int, seed: int) -> None:
 def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
     """All schemes side by side, with a progress bar where somebody can see it."""
     size = round(sum(len(MRI().starts(t)) for t in range(1, len(stream) + 1)) / len(stream))
-    columns = (TextColumn("rounds"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(file=sys.stderr), disable=not sys.stderr.isatty()) as bar:
-        task = bar.add_task("rounds", total=len(stream))
+    with rounds_bar(len(stream)) as played:
         ensemble = partial(PlainEnsemble, copies=size)
         return compare(
             catalog.learner(learner),
@@ -76,17 +72,8 @@ def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
             {"plain-ensemble": ensemble, **{name: name for name in SCHEMES}},
             seed=seed,
             record=record,
-            progress=lambda t: bar.update(task, completed=t),
+            progress=played,
         )
-
-
-def print_table(evaluation: Evaluation, console: Console) -> None:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(HEADER):
-        table.add_column(name, justify="right" if i else "left", no_wrap=True)
-    for row in cells(evaluation.summary()):
-        table.add_row(*row)
-    console.print(table)
 
 
 def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> None:
@@ -98,6 +85,6 @@ def write(evaluation: Evaluation, folder: Path, settings: dict[str, Any]) -> Non
     machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
     table = {"settings": settings, "machine": machine, "versions": versions, "rows": [asdict(row) for row in summary]}
     (folder / "table.json").write_text(json.dumps(table, indent=1) + "\n")
-    (folder / "table.md").write_text(markdown(summary))
+    (folder / "table.md").write_text(markdown(HEADER, cells(summary)))
     draw = import_module("spanwise.report.picture").draw  # not at the top, as matplotlib is optional and slow to load
     draw(evaluation, folder / "demo.png", schemes=["plain", "plain-ensemble", "awe", TOLD], spans_of=TOLD)

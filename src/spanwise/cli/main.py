@@ -5,7 +5,9 @@ from typing import Any
 import click
 
 from spanwise._version import __version__
+from spanwise.cli.bench import bench
 from spanwise.cli.demo import demo
+from spanwise.cli.run import run
 from spanwise.cli.spans import spans
 from spanwise.errors import SpanwiseError
 
@@ -30,5 +32,7 @@ def cli() -> None:
     """
 
 
+cli.add_command(bench)
 cli.add_command(demo)
+cli.add_command(run)
 cli.add_command(spans)

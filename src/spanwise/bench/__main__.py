@@ -1,0 +1,133 @@
+"""`spanwise bench`, and `python -m spanwise.bench` where nothing but numpy, torch and pyarrow is installed."""
+
+import argparse
+import sys
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import NoReturn
+
+from spanwise.bench.estimate import duration, forecast, told
+from spanwise.bench.grid import EXPERIMENTS, Grid, Play
+from spanwise.bench.play import play_all, ready
+from spanwise.bench.settings import LEARNERS, NAMED, SETTINGS, Places, known
+from spanwise.bench.store import Cell, Store
+from spanwise.bench.write import write
+from spanwise.deep.learner import DTYPES
+from spanwise.errors import SpanwiseError
+
+EXAMPLE = """Example:  spanwise bench table1 --streams huffpost --learners ft si --seeds 3
+                         --data data --encoder encoders/minilm --device cuda --out results"""
+
+REGRET = "regret"
+"""Needs neither data nor learners, and minutes of one core."""
+
+
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"Error: {message}; see {self.prog} --help\n")
+
+
+def positive(text: str) -> int:
+    """A number of things."""
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no whole number of at least 1")
+    return int(text)
+
+
+def parser() -> argparse.ArgumentParser:
+    names = [*EXPERIMENTS, REGRET]
+    made = Parser(
+        prog="spanwise bench",
+        description="The paper's tables and figures, measured. What is done is kept, and not run again.",
+        epilog=EXAMPLE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("experiment", help=f"Table or figure of the paper: {', '.join(names)}.")
+    made.add_argument("--streams", nargs="+", default=["digits"], help=f"{', '.join(SETTINGS)}. Default: digits.")
+    made.add_argument("--learners", nargs="+", default=list(LEARNERS), help=f"{', '.join(NAMED)}. Default: first five.")
+    made.add_argument("--seeds", type=positive, default=3, help="How many, from 0. Default: 3.")
+    made.add_argument("--iterations", type=positive, help="Mini-batches a round. Default: what Wild-Time sets.")
+    made.add_argument("--data", type=Path, default=Path("data"), help="Folder of the streams' files. Default: data.")
+    made.add_argument("--encoder", type=Path, help="Folder of a pretrained encoder, for streams of texts.")
+    made.add_argument("--device", help="cpu, cuda, ... Default: CUDA where there is one.")
+    made.add_argument("--precision", default="float32", choices=list(DTYPES), help="Default: float32.")
+    made.add_argument(
+        "--workers", type=positive, default=1, help="Plays at a time, each in its own process. Default: 1."
+    )
+    made.add_argument("--out", type=Path, default=Path("results"), help="Folder of results. Default: results.")
+    made.add_argument("--dry-run", action="store_true", help="Say what would run, and for how long.")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    given = parser().parse_args(arguments)
+    if known("experiment", given.experiment, [*EXPERIMENTS, REGRET]) == REGRET:
+        regret(given.seeds, given.out, given.dry_run)
+        return
+    places = Places(given.data, given.encoder, given.device, given.precision)
+    grid = Grid(given.experiment, given.streams, given.learners, given.seeds, given.iterations)
+    store = Store(given.out / "cells.jsonl")
+    tasks = grid.plays({name: len(SETTINGS[name].stream(places.data)) for name in grid.streams})
+    left = [task for task in (task.without(store.cells) for task in tasks) if task.schemes]
+    introduce(tasks, left, store, places)
+    if given.dry_run:
+        for task in left:
+            say(f"  {task}: {', '.join(task.schemes)}; {told(duration([task], store.cells.values()))}")
+        return
+    if given.experiment == "figures":
+        import_module("spanwise.bench.figures")  # what is missing is said now, not when all is played
+    ready(left, places)
+    for number, (task, cells) in enumerate(play_all(left, places, given.workers), start=1):
+        store.add(cells)
+        say(f"{number} of {len(left)}: {task}, {sum(row.seconds for cell in cells for row in cell.rows):.0f} s")
+    print(write(given.experiment, tasks, store, given.out))
+
+
+def introduce(tasks: Sequence[Play], left: Sequence[Play], store: Store, places: Places) -> None:
+    """Say how much there is to do, and where what is done was done otherwise than is asked for now."""
+    asked = [task.key(scheme) for task in tasks for scheme in task.schemes]
+    done = [store.cells[key] for key in asked if key in store.cells]
+    time = forecast(left, store.cells.values())
+    say(f"{len(asked)} cells in {len(tasks)} plays, {len(done)} of them done; {time}")
+    others = differing(done, places)
+    if others:
+        say(f"note: cells that are done were made with {', '.join(others)}; they are kept, and not run again")
+
+
+def differing(done: Iterable[Cell], places: Places) -> list[str]:
+    """Precisions and encoders that are not those of now."""
+    now: dict[str, str] = {"precision": places.precision}
+    if places.encoder is not None:
+        now["encoder"] = places.encoder.resolve().name
+    return sorted(
+        {f"{what} {cell.made[what]}" for cell in done for what in now if cell.made.get(what, now[what]) != now[what]}
+    )
+
+
+def regret(seeds: int, out: Path, dry_run: bool) -> None:
+    """Which keeps nothing from one run to the next."""
+    if dry_run:
+        say(f"regret on synthetic streams, {seeds} seeds; about {0.8 * seeds:.0f} min on one core")
+        return
+    import_module("spanwise.bench.regret").main(seeds, out)
+
+
+def say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)
+
+
+def run() -> None:
+    """As a command: our own errors are one line."""
+    try:
+        main()
+    except (SpanwiseError, OSError) as error:
+        sys.exit(f"Error: {type(error).__name__}: {error}")
+    except KeyboardInterrupt:
+        sys.exit("stopped; what is done is kept, and the same command goes on from there")
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,274 @@
+"""Your own data: a stream from your file, a learner that suits it, and a folder with all that came of a run.
+
+A run that was interrupted goes on when it is started again with the same settings: seeds that are done are
+not played again, and the one that was going on is taken up from its last checkpoint.
+"""
+
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from hashlib import file_digest
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from spanwise import catalog
+from spanwise._version import __version__
+from spanwise.bench import suited
+from spanwise.core.scheme import Scheme
+from spanwise.core.spans import MRI
+from spanwise.errors import DataError, LabelError, SettingError
+from spanwise.evaluate import Evaluation, compare, read
+from spanwise.evaluate.seeds import across, by_seed
+from spanwise.evaluate.summary import PLAIN
+from spanwise.report.table import HEADER_ACROSS, cells_across, markdown
+from spanwise.report.verdict import Verdict
+
+SCHEMES = ("plain-ensemble", "awe", "awe-prequential", "vote", "saol")
+TOLD = "awe-prequential"
+"""What the report is about where it is among the schemes; else the first of those given."""
+
+EMBEDDED = {"rounds": 120, "size": 60}
+"""The digits that are played where no file is given."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Data:
+    """What to read; without a file, digits that turn.
+
+    Attributes:
+        file: CSV, Parquet, JSON lines or NPZ.
+        label, time, every, text, image, features: as for `FileStream`.
+    """
+
+    file: str | None = None
+    label: str | None = None
+    time: str | None = None
+    every: str = "month"
+    text: str | None = None
+    image: str | None = None
+    features: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        given = [name for name in ("label", "time", "text", "image", "features") if getattr(self, name)]
+        if self.file is None and given:
+            raise SettingError(f"{', '.join(given)} name columns of a file, and there is no file: name it too")
+
+    def open(self) -> Any:
+        """The stream, which has something to score and something to tell apart."""
+        if self.file is None:
+            return catalog.find(catalog.STREAMS, "digits")(**EMBEDDED)
+        every = int(self.every) if self.every.isdecimal() else self.every
+        stream = import_module("spanwise.streams.files").FileStream(  # not at the top, as it needs pyarrow
+            self.file,
+            label=self.label,
+            time=self.time,
+            every=every,
+            text=self.text,
+            image=self.image,
+            features=self.features or None,
+        )
+        check_playable(stream, self.file)
+        return stream
+
+    @property
+    def kind(self) -> str:
+        """What learners have to be made for: array, text, images or columns."""
+        if self.file is None:
+            return "array"
+        if self.image is not None:
+            return "images"
+        return "text" if self.text is not None and not self.features else "columns"
+
+
+@dataclass(frozen=True, kw_only=True)
+class How:
+    """Who learns, by which schemes, how often.
+
+    Attributes:
+        learner: a name of the catalog, or "module:name" of your own; None for what suits the data.
+        schemes: names of the catalog.
+        encoder: folder of a pretrained encoder of texts.
+        device: of networks.
+        seeds: how many, from 0.
+    """
+
+    learner: str | None = None
+    schemes: tuple[str, ...] = SCHEMES
+    encoder: str | None = None
+    device: str | None = None
+    seeds: int = 1
+
+    def __post_init__(self) -> None:
+        if set(self.schemes) <= {PLAIN}:
+            raise SettingError("the plain learner is there in any case: name a scheme to compare with it")
+
+    @property
+    def told(self) -> str:
+        """What the report is about."""
+        return TOLD if TOLD in self.schemes else next(name for name in self.schemes if name != PLAIN)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One comparison of schemes on your data, kept in a folder.
+
+    Args:
+        data: what to read.
+        how: who learns.
+        folder: where all goes: config.json, rounds.jsonl, table.md, table.parquet, report.html.
+    """
+
+    data: Data
+    how: How
+    folder: Path
+    settings: Mapping[str, Any] = field(init=False)
+
+    def __post_init__(self) -> None:
+        what = {"stream": "digits", **EMBEDDED} if self.data.file is None else asdict(self.data)
+        object.__setattr__(self, "settings", json.loads(json.dumps({**what, **asdict(self.how)})))
+
+    @property
+    def record(self) -> Path:
+        return self.folder / "rounds.jsonl"
+
+    def begin(self) -> None:
+        """Take possession of the folder, which must be new or of an interrupted run with the same settings.
+
+        A run of which no round was played is none yet, whatever its settings.
+        """
+        config = self.folder / "config.json"
+        now = {"settings": self.settings, "file_digest": digest(self.data.file)}
+        before = read_config(config)
+        if before is None and self.folder.exists() and any(self.folder.iterdir()):
+            raise SettingError(f"{self.folder} is not empty and holds no run: choose another folder with --out")
+        changed = differences(before or now, now)
+        if before is not None and changed and self.record.exists() and self.record.stat().st_size:
+            raise SettingError(
+                f"{self.folder} holds a run with other settings ({', '.join(changed)}): choose another folder "
+                "with --out, or remove this one"
+            )
+        if before is None or changed:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            new = config.with_name("config.json.new")
+            new.write_text(json.dumps({**now, **made_with()}, indent=1) + "\n", encoding="utf-8")
+            new.replace(config)
+
+    def learner(self) -> Any:
+        """Who learns."""
+        how = self.how
+        return suited.find(how.learner, self.data.kind, text=self.data.text, encoder=how.encoder, device=how.device)
+
+    def play(self, learner: Any, stream: Any, progress: Callable[[int, int], None]) -> list[Evaluation]:
+        """One evaluation a seed; `progress` is called with the seed and the round."""
+        for seed in range(self.how.seeds):
+            checkpoint = self.folder / f"checkpoint-{seed}"
+            if finished(self.record, seed, len(stream)):
+                shutil.rmtree(checkpoint, ignore_errors=True)  # there if the run was killed in its last moment
+            else:
+                compare(
+                    learner,
+                    stream,
+                    make_schemes(self.how.schemes, stream),
+                    seed=seed,
+                    record=self.record,
+                    checkpoint=checkpoint,
+                    progress=partial(progress, seed),
+                )
+            progress(seed, len(stream))
+        return by_seed(read(self.record))
+
+    def write(self, evaluations: Sequence[Evaluation], stream: Any) -> Verdict:
+        """The tables and the page."""
+        lines = across(evaluations)
+        (self.folder / "table.md").write_text(markdown(HEADER_ACROSS, cells_across(lines)), encoding="utf-8")
+        write_parquet(self.folder / "table.parquet", [asdict(line) for line in lines])
+        page = import_module("spanwise.report.page")  # not at the top, as it needs plotly
+        verdict: Verdict = page.write_page(
+            self.folder / "report.html",
+            evaluations,
+            told=self.how.told,
+            settings={**{name: value for name, value in self.settings.items() if value}, **made_with()},
+            notes=getattr(stream, "notes", ()),
+            periods=getattr(stream, "periods", None),
+        )
+        return verdict
+
+
+def finished(record: Path, seed: int, rounds: int) -> bool:
+    """Whether the last round of this seed is on record, of every scheme."""
+    last = {row.scheme: row.round for row in read(record) if row.seed == seed} if record.exists() else {}
+    return set(last.values()) == {rounds}
+
+
+def check_playable(stream: Any, file: str) -> None:
+    """Refuse what nothing could be learned from about schemes."""
+    if len(stream) < 2:
+        raise DataError(
+            f"all rows of {file} are of one round, {stream.periods[0]}, and a first round is only trained on: nothing "
+            "would be scored. Make rounds shorter with --every."
+        )
+    if len(stream.classes) < 2:
+        raise LabelError(
+            f"the label is {stream.classes[0]!r} in all rows of {file}: there is nothing to tell apart. "
+            "Name another column with --label."
+        )
+
+
+def read_config(config: Path) -> dict[str, Any] | None:
+    """The configuration of a run; None where there is none, or something else of that name."""
+    try:
+        found = json.loads(config.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("settings"), dict) else None
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What another run had otherwise: names of settings, or that the file of that name is not the same."""
+    one, other = before["settings"], now["settings"]
+    changed = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+    altered = not changed and before.get("file_digest") != now["file_digest"]
+    return ["the file has changed"] if altered else changed
+
+
+def digest(file: str | None) -> str | None:
+    """What a file is known by."""
+    if file is None:
+        return None
+    with open(file, "rb") as opened:
+        return file_digest(opened, "blake2b").hexdigest()[:32]
+
+
+def make_schemes(names: Sequence[str], stream: Any) -> dict[str, str | Callable[..., Scheme]]:
+    """By name; those that need to know the stream are told. The plain ensemble is as large as AWE's mean pool."""
+    rounds = len(stream)
+    pool = round(sum(len(MRI().starts(t)) for t in range(1, rounds + 1)) / rounds)
+    knowing: dict[str, dict[str, int]] = {
+        "awe-literal": {"horizon": rounds},
+        "plain-ensemble": {"copies": max(2, pool)},
+    }
+    return {
+        name: partial(catalog.find(catalog.SCHEMES, name), **knowing.get(name, {})) for name in names if name != PLAIN
+    }
+
+
+def made_with() -> dict[str, Any]:
+    """Versions and machine."""
+    packages = ("numpy", "scikit-learn", "torch", "pyarrow", "plotly")
+    modules = {"scikit-learn": "sklearn"}
+    loaded = {name: version(name) for name in packages if modules.get(name, name) in sys.modules}
+    versions = {"spanwise": __version__, "python": platform.python_version(), **loaded}
+    machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
+    return {"versions": versions, "machine": machine}
+
+
+def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    pyarrow = import_module("pyarrow")  # not at the top, as it is optional
+    import_module("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(list(rows)), path)

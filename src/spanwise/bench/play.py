@@ -1,0 +1,113 @@
+"""One play: all schemes of a stream, learner and seed side by side; and several of them at a time."""
+
+import platform
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from time import monotonic
+from typing import Any
+
+import torch
+
+from spanwise._version import __version__
+from spanwise.bench.grid import BASELINES, Play, make_schemes
+from spanwise.bench.settings import SETTINGS, Places, encoder
+from spanwise.bench.store import Cell
+from spanwise.errors import LearnerError
+from spanwise.evaluate import compare
+
+PAUSE = 2.0
+"""Seconds between two lines of progress, at least."""
+
+
+def play(task: Play, places: Places) -> list[Cell]:
+    """A cell for each of the task's schemes, and for the plain learners beside them."""
+    setting = SETTINGS[task.stream]
+    stream = setting.stream(places.data)
+    learner = setting.learner(task.learner, task.iterations, places)
+    schemes = make_schemes(task.schemes, stream)
+    progress = shown(task, len(stream)) if sys.stderr.isatty() else None
+    evaluation = compare(learner, stream, schemes, seed=task.seed, learn_last=False, progress=progress)
+    made = made_with(task, places)
+    rows = {name: tuple(row for row in evaluation.rows if row.scheme == name) for name in evaluation.schemes}
+    return [Cell(task.key(name), rows[name], made) for name in (*BASELINES, *task.schemes) if name in rows]
+
+
+def play_all(tasks: Sequence[Play], places: Places, workers: int) -> Iterator[tuple[Play, list[Cell]]]:
+    """Plays as they are done, so many at a time, each in a process of its own.
+
+    Where one fails, those that are running beside it are still finished, and then its error is raised.
+    """
+    if workers == 1:
+        for task in tasks:
+            yield task, play(task, places)
+        return
+    with ThreadPoolExecutor(workers) as threads:
+        running = {threads.submit(apart, task, places): task for task in tasks}
+        failure: BaseException | None = None
+        try:
+            for done in as_completed(running):
+                if done.cancelled():
+                    continue
+                if error := done.exception():
+                    failure = failure or error
+                    for other in running:
+                        other.cancel()
+                else:
+                    yield running[done], done.result()
+        finally:
+            for other in running:
+                other.cancel()
+    if failure is not None:
+        raise failure
+
+
+def apart(task: Play, places: Places) -> list[Cell]:
+    """A play in a process of its own, which gives back all that it took of a GPU."""
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+        try:
+            return process.submit(play, task, places).result()
+        except BrokenProcessPool as error:
+            raise LearnerError(
+                f"the process that played {task} was ended from outside, as happens when memory runs out. What was "
+                "done before is kept: start again, with fewer --workers"
+            ) from error
+
+
+def ready(tasks: Sequence[Play], places: Places) -> None:
+    """Make a learner of each stream, so that a missing encoder or device is told before anything runs."""
+    for stream, task in {task.stream: task for task in tasks}.items():
+        SETTINGS[stream].learner(task.learner, task.iterations, places)
+
+
+def shown(task: Play, rounds: int) -> Callable[[int], None]:
+    """Tells on standard error which round is over, now and then."""
+    last = monotonic()
+
+    def tell(t: int) -> None:
+        nonlocal last
+        if monotonic() - last >= PAUSE:
+            last = monotonic()
+            sys.stderr.write(f"  {task}: round {t} of {rounds}\n")
+            sys.stderr.flush()
+
+    return tell
+
+
+def made_with(task: Play, places: Places) -> dict[str, Any]:
+    """Machine, versions, precision, and the encoder of texts by the name of its folder."""
+    cuda = torch.cuda.is_available() and places.device != "cpu"
+    versions = {"spanwise": __version__, "python": platform.python_version(), "torch": torch.__version__}
+    loaded = {name: sys.modules[name] for name in ("numpy", "transformers") if sys.modules.get(name)}
+    versions |= {name: module.__version__ for name, module in loaded.items()}
+    device = torch.cuda.get_device_name() if cuda else platform.machine()
+    made: dict[str, Any] = {
+        "machine": {"device": device, "system": platform.system()},
+        "versions": versions,
+        "precision": places.precision,
+    }
+    if SETTINGS[task.stream].network is encoder and places.encoder is not None:
+        made["encoder"] = places.encoder.resolve().name
+    return made
