@@ -15,6 +15,8 @@
 Each derives from the builtin that a caller would guess, so that `except ValueError` works too.
 """
 
+from typing import Self
+
 
 class SpanwiseError(Exception):
     """The root of them all."""
@@ -67,3 +69,8 @@ class MissingExtraError(SpanwiseError, ImportError):
             f"this needs {package}, which is not installed: pip install 'spanwise[{extra}]'",
             name=package,
         )
+        self.given = package, extra
+
+    def __reduce__(self) -> tuple[type[Self], tuple[str, str]]:
+        """For a process that raises it to another that waits."""
+        return type(self), self.given

@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", type=Path, default=Path("results"), help="Folder of results. Default: results.")
     made.add_argument("--dry-run", action="store_true", help="Say what would run, and for how long.")
+    made.add_argument("--tables-only", action="store_true", help="Run nothing; write the tables of what is done.")
     return made
 
 
@@ -79,11 +80,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     if given.experiment == "figures":
         import_module("spanwise.bench.figures")  # what is missing is said now, not when all is played
+    if not given.tables_only:
+        play_left(left, places, given.workers, store)
+    print(write(given.experiment, tasks, store, given.out))
+
+
+def play_left(left: Sequence[Play], places: Places, workers: int, store: Store) -> None:
+    """Play what is not done, and keep each play as soon as it is over."""
     ready(left, places)
-    for number, (task, cells) in enumerate(play_all(left, places, given.workers), start=1):
+    for number, (task, cells) in enumerate(play_all(left, places, workers), start=1):
         store.add(cells)
         say(f"{number} of {len(left)}: {task}, {sum(row.seconds for cell in cells for row in cell.rows):.0f} s")
-    print(write(given.experiment, tasks, store, given.out))
 
 
 def introduce(tasks: Sequence[Play], left: Sequence[Play], store: Store, places: Places) -> None:
@@ -110,7 +117,7 @@ def differing(done: Iterable[Cell], places: Places) -> list[str]:
 def regret(seeds: int, out: Path, dry_run: bool) -> None:
     """Which keeps nothing from one run to the next."""
     if dry_run:
-        say(f"regret on synthetic streams, {seeds} seeds; about {0.8 * seeds:.0f} min on one core")
+        say(f"regret on synthetic streams, {seeds} seeds; about {0.8 * seeds:.1f} min on one core")
         return
     import_module("spanwise.bench.regret").main(seeds, out)
 

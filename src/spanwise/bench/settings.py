@@ -25,7 +25,7 @@ NAMED = (*LEARNERS, *(f"{name}{QUIRKS}" for name in LEARNERS if name != "ft"))
 """All learners there are."""
 
 TOKENS = 40
-"""Texts are padded to one length, so that a GPU sees one shape: of the headlines and titles, 1 in 1,000 is cut."""
+"""Texts are padded to one length, so that a GPU sees one shape. It cuts 2 of 10,000 headlines, 5 of 1,000 titles."""
 
 
 @dataclass(frozen=True)

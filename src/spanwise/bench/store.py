@@ -71,7 +71,7 @@ class Store:
             self.cells.setdefault(cell.key, cell)
 
     def add(self, cells: Iterable[Cell]) -> None:
-        """Put more cells behind those that are there; when this returns they are on the disk.
+        """Put more cells behind those that are there: all of them, or none where this is interrupted.
 
         A cell that is there already stays as it is, so that what was compared with it still holds.
         """
