@@ -23,20 +23,35 @@ except ImportError as error:
 WIDE = 2**18
 """Columns to hash into for a linear model, which pays only for those that a row fills."""
 
+WEIGHTS = 2**22
+"""Weights of a linear model at most, 32 MB: a pool holds tens of them."""
+
 NARROW = {"text": 512, "columns": 128}
 """Columns to hash into for any other learner, which pays for all of them."""
 
 
-def words_linear() -> Featured:
+def room(classes: int) -> int:
+    """Columns to hash words into for a linear model of so many classes.
+
+    >>> room(11) == 2**18, room(116) == 2**15
+    (True, True)
+    """
+    return min(WIDE, 1 << (WEIGHTS // max(2, classes)).bit_length() - 1)
+
+
+def words_linear(classes: int = 2) -> Featured:
     """Logistic regression on hashed words and pairs of words, by stochastic gradient descent.
 
     The steps stay as long as they began, so that it never stops learning: on HuffPost headlines by month it
     then got 68 % right, and with scikit-learn's own settings, whose steps shrink, 56 %.
+
+    Args:
+        classes: how many there will be, about; with many of them words share columns.
     """
-    return Featured(Words(WIDE), Linear(loss="log_loss", alpha=1e-6, learning_rate="constant", eta0=3.0))
+    return Featured(Words(room(classes)), Linear(loss="log_loss", alpha=1e-6, learning_rate="constant", eta0=3.0))
 
 
-def columns_linear(text: str | None = None) -> Featured:
+def columns_linear(text: str | None = None, classes: int = 2) -> Featured:
     """Logistic regression on numbers and categories, and on the words of a column of text if there is one.
 
     The steps shrink, but slowly: labels of such data are often little better than chance, and long steps
@@ -44,9 +59,10 @@ def columns_linear(text: str | None = None) -> Featured:
 
     Args:
         text: the name of that column.
+        classes: as for `words_linear`.
     """
     linear = Linear(loss="log_loss", alpha=1e-6, learning_rate="invscaling", eta0=1.0, power_t=0.25)
-    return Featured(Columns(WIDE if text else 2**14, text=text), Filled(linear))
+    return Featured(Columns(room(classes) if text else 2**14, text=text), Filled(linear))
 
 
 def columns_mlp(text: str | None = None) -> Featured:

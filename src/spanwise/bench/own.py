@@ -5,23 +5,19 @@ not played again, and the one that was going on is taken up from its last checkp
 """
 
 import json
-import os
-import platform
 import shutil
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from functools import partial
-from hashlib import file_digest
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from spanwise import catalog
-from spanwise._version import __version__
 from spanwise.bench import suited
+from spanwise.bench.folder import made_with, take, write_parquet
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI
 from spanwise.errors import DataError, LabelError, SettingError
@@ -129,42 +125,34 @@ class Run:
     data: Data
     how: How
     folder: Path
-    settings: Mapping[str, Any] = field(init=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def settings(self) -> dict[str, Any]:
+        """As they are written down."""
         what = {"stream": "digits", **EMBEDDED} if self.data.file is None else asdict(self.data)
-        object.__setattr__(self, "settings", json.loads(json.dumps({**what, **asdict(self.how)})))
+        settings: dict[str, Any] = json.loads(json.dumps({**what, **asdict(self.how)}))
+        return settings
 
     @property
     def record(self) -> Path:
         return self.folder / "rounds.jsonl"
 
     def begin(self) -> None:
-        """Take possession of the folder, which must be new or of an interrupted run with the same settings.
+        """Take possession of the folder."""
+        begun = self.record.exists() and self.record.stat().st_size > 0
+        take(self.folder, self.settings, self.data.file, begun=begun)
 
-        A run of which no round was played is none yet, whatever its settings.
-        """
-        config = self.folder / "config.json"
-        now = {"settings": self.settings, "file_digest": digest(self.data.file)}
-        before = read_config(config)
-        if before is None and self.folder.exists() and any(self.folder.iterdir()):
-            raise SettingError(f"{self.folder} is not empty and holds no run: choose another folder with --out")
-        changed = differences(before or now, now)
-        if before is not None and changed and self.record.exists() and self.record.stat().st_size:
-            raise SettingError(
-                f"{self.folder} holds a run with other settings ({', '.join(changed)}): choose another folder "
-                "with --out, or remove this one"
-            )
-        if before is None or changed:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            new = config.with_name("config.json.new")
-            new.write_text(json.dumps({**now, **made_with()}, indent=1) + "\n", encoding="utf-8")
-            new.replace(config)
-
-    def learner(self) -> Any:
+    def learner(self, stream: Any) -> Any:
         """Who learns."""
         how = self.how
-        return suited.find(how.learner, self.data.kind, text=self.data.text, encoder=how.encoder, device=how.device)
+        return suited.find(
+            how.learner,
+            self.data.kind,
+            text=self.data.text,
+            classes=len(stream.classes),
+            encoder=how.encoder,
+            device=how.device,
+        )
 
     def play(self, learner: Any, stream: Any, progress: Callable[[int, int], None]) -> list[Evaluation]:
         """One evaluation a seed; `progress` is called with the seed and the round."""
@@ -223,31 +211,6 @@ def check_playable(stream: Any, file: str) -> None:
         )
 
 
-def read_config(config: Path) -> dict[str, Any] | None:
-    """The configuration of a run; None where there is none, or something else of that name."""
-    try:
-        found = json.loads(config.read_text(encoding="utf-8"))
-    except (FileNotFoundError, ValueError):
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("settings"), dict) else None
-
-
-def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What another run had otherwise: names of settings, or that the file of that name is not the same."""
-    one, other = before["settings"], now["settings"]
-    changed = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
-    altered = not changed and before.get("file_digest") != now["file_digest"]
-    return ["the file has changed"] if altered else changed
-
-
-def digest(file: str | None) -> str | None:
-    """What a file is known by."""
-    if file is None:
-        return None
-    with open(file, "rb") as opened:
-        return file_digest(opened, "blake2b").hexdigest()[:32]
-
-
 def make_schemes(names: Sequence[str], stream: Any) -> dict[str, str | Callable[..., Scheme]]:
     """By name; those that need to know the stream are told. The plain ensemble is as large as AWE's mean pool."""
     rounds = len(stream)
@@ -270,18 +233,3 @@ def one_thread() -> AbstractContextManager[Any]:
         return nullcontext()
     limits: AbstractContextManager[Any] = import_module("threadpoolctl").threadpool_limits(1, user_api="blas")
     return limits
-
-
-def made_with() -> dict[str, Any]:
-    """Versions and machine."""
-    packages = ("numpy", "scikit-learn", "torch", "pyarrow", "plotly")
-    modules = {"scikit-learn": "sklearn"}
-    loaded = {name: version(name) for name in packages if modules.get(name, name) in sys.modules}
-    versions = {"spanwise": __version__, "python": platform.python_version(), **loaded}
-    machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
-    return {"versions": versions, "machine": machine}
-
-
-def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    pyarrow = import_module("pyarrow")  # not at the top, as it is optional
-    import_module("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(list(rows)), path)

@@ -22,6 +22,7 @@ def find(
     kind: str,
     *,
     text: str | None = None,
+    classes: int = 2,
     encoder: str | None = None,
     device: str | None = None,
 ) -> Any:
@@ -31,6 +32,7 @@ def find(
         name: of the catalog, or "module:name" of your own.
         kind: array, text, images or columns.
         text: the column of text beside others, if there is one.
+        classes: how many there will be.
         encoder: folder of a pretrained encoder of texts.
         device: of networks.
     """
@@ -49,8 +51,8 @@ def find(
     made: dict[str, Callable[[str | None], Any]] = {
         "array": for_array,
         "images": partial(for_images, device=device),
-        "text": for_text,
-        "columns": partial(for_columns, text=text),
+        "text": partial(for_text, classes=classes),
+        "columns": partial(for_columns, text=text, classes=classes),
     }
     return made[kind](name)
 
@@ -64,10 +66,10 @@ def for_images(name: str | None, device: str | None = None) -> Any:
     return import_module(DEEP).for_images(name or "ft", device=device)
 
 
-def for_text(name: str | None) -> Any:
+def for_text(name: str | None, classes: int = 2) -> Any:
     """On hashed words."""
     ready = import_module(READY)
-    return ready.words_linear() if name in (None, "linear") else ready.for_text(catalog.learner(str(name)))
+    return ready.words_linear(classes) if name in (None, "linear") else ready.for_text(catalog.learner(str(name)))
 
 
 def for_encoded_text(name: str | None, folder: str, device: str | None = None) -> Any:
@@ -76,11 +78,12 @@ def for_encoded_text(name: str | None, folder: str, device: str | None = None) -
     return deep.encoded(folder, device=device) if name is None else deep.fine_tuned(folder, name, device=device)
 
 
-def for_columns(name: str | None, text: str | None = None) -> Any:
+def for_columns(name: str | None, text: str | None = None, classes: int = 2) -> Any:
     """On numbers and hashed categories, and on the hashed words of one column."""
     ready = import_module(READY)
-    own = {None: ready.columns_linear, "linear": ready.columns_linear, "mlp": ready.columns_mlp}
-    return own[name](text) if name in own else ready.for_columns(catalog.learner(str(name)), text)
+    if name in (None, "linear"):
+        return ready.columns_linear(text, classes)
+    return ready.columns_mlp(text) if name == "mlp" else ready.for_columns(catalog.learner(str(name)), text)
 
 
 def own(name: str, kind: str, text: str | None = None) -> Any:

@@ -61,7 +61,7 @@ def run(
     for module in ("spanwise.streams.files", "spanwise.report.page"):
         import_module(module)  # what is missing is said now, not when the run is over
     job, stream = Run(data, how, Path(out)), data.open()
-    made = job.learner()
+    made = job.learner(stream)
     job.begin()  # last of all, so that what is refused leaves nothing behind
     console = Console(stderr=as_json)
     with rounds_bar(len(stream) * seeds) as played:

@@ -1,0 +1,82 @@
+"""The folder of a run: whose it is, what it was made with, and tables as files."""
+
+import json
+import os
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from hashlib import file_digest
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from spanwise._version import __version__
+from spanwise.errors import SettingError
+
+
+def take(folder: Path, settings: Mapping[str, Any], file: str | None, *, begun: bool) -> None:
+    """Take possession of a folder, which must be new or of an interrupted run with the same settings.
+
+    Args:
+        folder: of the run.
+        settings: of the run.
+        file: that the run reads; what it holds must not have changed.
+        begun: whether a round was played. A run without one is none yet, whatever its settings.
+    """
+    config = folder / "config.json"
+    now = {"settings": settings, "file_digest": digest(file)}
+    before = read_config(config)
+    if before is None and folder.exists() and any(folder.iterdir()):
+        raise SettingError(f"{folder} is not empty and holds no run: choose another folder with --out")
+    changed = differences(before or now, now)
+    if before is not None and changed and begun:
+        raise SettingError(
+            f"{folder} holds a run with other settings ({', '.join(changed)}): choose another folder "
+            "with --out, or remove this one"
+        )
+    if before is None or changed:
+        folder.mkdir(parents=True, exist_ok=True)
+        new = config.with_name("config.json.new")
+        new.write_text(json.dumps({**now, **made_with()}, indent=1) + "\n", encoding="utf-8")
+        new.replace(config)
+
+
+def read_config(config: Path) -> dict[str, Any] | None:
+    """The configuration of a run; None where there is none, or something else of that name."""
+    try:
+        found = json.loads(config.read_text(encoding="utf-8"))
+    except (FileNotFoundError, ValueError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("settings"), dict) else None
+
+
+def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """What another run had otherwise: names of settings, or that the file of that name is not the same."""
+    one, other = before["settings"], now["settings"]
+    changed = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
+    altered = not changed and before.get("file_digest") != now["file_digest"]
+    return ["the file has changed"] if altered else changed
+
+
+def digest(file: str | None) -> str | None:
+    """What a file is known by."""
+    if file is None:
+        return None
+    with open(file, "rb") as opened:
+        return file_digest(opened, "blake2b").hexdigest()[:32]
+
+
+def made_with() -> dict[str, Any]:
+    """Versions and machine."""
+    packages = ("numpy", "scikit-learn", "torch", "pyarrow", "plotly")
+    modules = {"scikit-learn": "sklearn"}
+    loaded = {name: version(name) for name in packages if modules.get(name, name) in sys.modules}
+    versions = {"spanwise": __version__, "python": platform.python_version(), **loaded}
+    machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
+    return {"versions": versions, "machine": machine}
+
+
+def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    pyarrow = import_module("pyarrow")  # not at the top, as it is optional
+    import_module("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(list(rows)), path)
