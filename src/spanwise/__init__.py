@@ -16,6 +16,7 @@ from spanwise.schemes.covers import FLH, Geometric, OneResolution, ROnly
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.saol import SAOL
 from spanwise.schemes.single_resolution import SingleResolution
+from spanwise.schemes.spanwise import Spanwise
 from spanwise.schemes.vote import Vote
 from spanwise.schemes.windows import ARW, Decayed, Fixed, Hoeffding
 
@@ -47,6 +48,7 @@ __all__ = [
     "Scheme",
     "SingleResolution",
     "Span",
+    "Spanwise",
     "Stateful",
     "Threaded",
     "Uniform",

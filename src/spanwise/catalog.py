@@ -35,6 +35,7 @@ SCHEMES = {
     "plain-ensemble": "spanwise.schemes.plain:PlainEnsemble",
     "saol": "spanwise.schemes.saol:SAOL",
     "single-resolution": "spanwise.schemes.single_resolution:SingleResolution",
+    "spanwise": "spanwise.schemes.spanwise:Spanwise",
     "vote": "spanwise.schemes.vote:Vote",
 }
 

@@ -85,7 +85,8 @@ class Algorithm:
         estimates = self.estimates(record)  # 12
         self.candidates = self.choice.candidates(estimates, self.pool, self.round)  # 13-15
         self.current = self.pick(record)  # 16
-        return report_of(self.round - 1, self.pool, estimates, self.candidates, self.current, played)
+        why = self.choice.why(self.current, self.pool) if self.candidates else ""
+        return report_of(self.round - 1, self.pool, estimates, self.candidates, self.current, played, why)
 
     def estimates(self, record: Record) -> dict[Span, Estimate]:
         """Line 12: the refined accuracy of each instance that there is evidence on."""

@@ -59,6 +59,10 @@ class Choice(Protocol):
         """The one that predicts next; `judged` is not empty."""
         return judged[0][0]
 
+    def why(self, picked: Model, pool: Pool) -> str:
+        """In numbers that a person can check, for the report; nothing where the estimates say it."""
+        return ""
+
     def copy(self) -> Self:
         """A twin that learns apart; the same object where nothing is learned."""
         return self

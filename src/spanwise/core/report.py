@@ -24,6 +24,7 @@ class RoundReport:
         accuracy: of what was played in round t, on its labelled rows; None where nothing that played had trained.
         instances: every span alive for round t + 1.
         seconds: spent learning, scoring and in all.
+        why: the choice in words and figures, where the scheme has some beyond the estimates.
     """
 
     round: int
@@ -35,6 +36,7 @@ class RoundReport:
     accuracy: float | None
     instances: tuple[Span, ...]
     seconds: Mapping[str, float]
+    why: str = ""
 
     @property
     def span(self) -> int | None:
@@ -53,6 +55,7 @@ def report_of(
     candidates: Sequence[Model],
     current: Model,
     played: float | None,
+    why: str,
 ) -> RoundReport:
     """The report of a round, from what it left behind."""
     best = by_start(estimates)
@@ -66,6 +69,7 @@ def report_of(
         accuracy=played,
         instances=tuple(pool.spans),
         seconds=dict(pool.seconds),
+        why=why,
     )
 
 
@@ -79,8 +83,8 @@ def by_start(estimates: Mapping[Span, Estimate]) -> dict[int, Estimate]:
 
 
 def weights_of(candidates: Sequence[Model], current: Model) -> dict[int, float]:
-    """The weights of the combination that was considered, summed by start; else of what was chosen."""
-    combined = [model for model in candidates if isinstance(model.name, str)] or [current]
+    """The weights of the combination that was chosen, or else of the one considered, summed by start."""
+    combined = [model for model in (current, *candidates) if isinstance(model.name, str)] or [current]
     total: dict[int, float] = {}
     for span, weight in combined[0].weights.items():
         total[span.start] = total.get(span.start, 0.0) + weight

@@ -114,6 +114,34 @@ class ROnly(Cover):
 
 
 @dataclass(frozen=True)
+class WithCopies(Cover):
+    """Another cover, whose start 1 is several independent instances.
+
+    >>> from spanwise.core.spans import MRI
+    >>> [(span.start, span.copy) for span in WithCopies(MRI(2), 2).active(4)]
+    [(1, 0), (1, 1), (3, 0), (4, 0)]
+
+    Args:
+        cover: one that keeps start 1 alive.
+        copies: instances of start 1.
+    """
+
+    cover: Cover
+    copies: int
+
+    def __post_init__(self) -> None:
+        if self.copies < 1:
+            raise SettingError(f"copies={self.copies}: keep at least one copy")
+
+    def starts(self, t: int) -> list[int]:
+        return self.cover.starts(t)
+
+    def active(self, t: int) -> list[Span]:
+        first, *others = self.cover.active(t)
+        return [first._replace(copy=copy) for copy in range(self.copies)] + others
+
+
+@dataclass(frozen=True)
 class Copies(Cover):
     """Start 1 alone, as `count` independent instances of it: the plain learner, or an ensemble of plain ones."""
 

@@ -1,0 +1,70 @@
+"""Is one really better than another? A paired comparison that forgets.
+
+Both answered the same rows, so what makes a round easy or hard cancels out, and only rows that one got
+right and the other wrong count. Old rounds fade, since what was better once need not be better now.
+"""
+
+from dataclasses import dataclass
+from math import inf, sqrt
+from typing import Self
+
+from spanwise.learner import Array
+
+LEAST = 2
+"""Rounds before anything is sure: the spread between rounds needs two."""
+
+
+@dataclass(frozen=True)
+class Advantage:
+    r"""How much more accurate one was than another: a decayed mean over rounds, and its standard error.
+
+    With $d_s$ the difference of round s, newest round t, and decay $\gamma$:
+    $\bar d = \sum_s \gamma^{t-s} d_s / \sum_s \gamma^{t-s}$. Its variance takes for each round the larger of two
+    figures: what chance does to rows that differ, and how far the round was from the mean before it. So neither few
+    rows nor restless rounds are mistaken for certainty.
+
+    >>> import numpy as np
+    >>> ahead = Advantage()
+    >>> for right in ([1, 1, 1, 0], [1, 1, 0, 1]):
+    ...     ahead = ahead.after(np.array(right), np.array([0, 1, 0, 0]))
+    >>> round(ahead.mean, 3), ahead.mean > ahead.error
+    (0.5, True)
+
+    Args:
+        decay: what a round counts a round later.
+    """
+
+    decay: float = 0.95
+    total: float = 0.0
+    weight: float = 0.0
+    variance: float = 0.0
+    rounds: int = 0
+
+    def after(self, ours: Array, theirs: Array) -> Self:
+        """One round later, given which rows each got right."""
+        differences = ours.astype(float) - theirs
+        mean = float(differences.mean())
+        chance = float(differences.var()) / len(differences)
+        moved = (mean - self.mean) ** 2 if self.rounds else 0.0
+        return type(self)(
+            self.decay,
+            self.decay * self.total + mean,
+            self.decay * self.weight + 1.0,
+            self.decay**2 * self.variance + max(chance, moved),
+            self.rounds + 1,
+        )
+
+    @property
+    def mean(self) -> float:
+        return self.total / self.weight if self.rounds else 0.0
+
+    @property
+    def error(self) -> float:
+        return sqrt(self.variance) / self.weight if self.rounds else inf
+
+    def sure(self, margin: float) -> float:
+        """What is left of the mean when `margin` standard errors are taken away."""
+        return self.mean - margin * self.error if self.rounds >= LEAST else -inf
+
+    def __str__(self) -> str:
+        return f"{100 * self.mean:+.1f} ± {100 * self.error:.1f} points"

@@ -1,0 +1,189 @@
+"""The scheme we recommend: average the long span, and leave it only for what is surely better.
+
+Independent copies of the plain learner, averaged, are hard to beat where nothing shifts; that is the
+fall-back. Younger instances stand by. Two ways to use them are tried on every round before it is learned:
+a mixture of all, in the proportions that explain the last rounds best, and the start that was the most
+accurate lately. Either plays only while its paired advantage over the fall-back is more than chance.
+"""
+
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import numpy as np
+
+from spanwise.core.awe import Algorithm
+from spanwise.core.choice import Choice, Model, Weighted, answers
+from spanwise.core.evidence import Unjudged
+from spanwise.core.pool import Pool, Scores
+from spanwise.core.refine import Estimate
+from spanwise.core.scheme import Scheme
+from spanwise.core.spans import MRI, Cover, Span
+from spanwise.learner import Array
+from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.guard import Advantage
+
+COPIES = "copies"
+"""What several instances of one start go by."""
+
+UNLIKELY = 1e-6
+"""A probability below this counts as this: one surprise must not silence an instance."""
+
+
+@dataclass(frozen=True)
+class Averaged:
+    """All instances of one start, their probabilities averaged; one alone goes by its span."""
+
+    spans: tuple[Span, ...]
+
+    @property
+    def name(self) -> Span | str:
+        return self.spans[0] if len(self.spans) == 1 else COPIES
+
+    @property
+    def weights(self) -> Mapping[Span, float]:
+        return dict.fromkeys(self.spans, 1.0 / len(self.spans))
+
+    def scores(self, said: Scores) -> Array:
+        return Weighted(self.weights, "softmax").scores(said)
+
+    def proba(self, said: Scores) -> Array:
+        return Weighted(self.weights, "softmax").proba(said)
+
+
+@dataclass
+class Guarded(Choice):
+    """The fall-back, or what is surely better than it.
+
+    Args:
+        memory: what a round counts a round later, for proportions and for who was most accurate lately.
+        margin: standard errors that an advantage must exceed.
+    """
+
+    memory: float = 0.5
+    margin: float = 1.0
+    shares: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, of what was explained
+    right: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, decayed
+    rounds: dict[int, float] = field(default_factory=dict, init=False, repr=False)
+    offered: dict[str, Model] = field(default_factory=dict, init=False, repr=False)
+    ahead: dict[str, Advantage] = field(default_factory=dict, init=False, repr=False)
+
+    def observe(self, said: Scores, y: Array, played: Model, cover: Cover, round: int) -> None:
+        groups = trained_by_start(said.pool)
+        if not groups:
+            return
+        fallback = answers(Averaged(groups[1]), said) == y
+        for name, model in self.offered.items():
+            before = self.ahead.get(name, Advantage())
+            self.ahead[name] = before.after(answers(model, said) == y, fallback)
+        self._explain(groups, said, y)
+        for start, spans in groups.items():
+            accuracy = float((answers(Averaged(spans), said) == y).mean())
+            self.right[start] = self.memory * self.right.get(start, 0.0) + accuracy
+            self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
+
+    def _explain(self, groups: Mapping[int, tuple[Span, ...]], said: Scores, y: Array) -> None:
+        """One step of expectation and maximisation: whom does each label speak for?"""
+        weights = self._proportions(list(groups))
+        rows = np.arange(len(y))
+        likely = np.stack([Averaged(spans).scores(said)[rows, y] for spans in groups.values()])
+        spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
+        shares = (spoken / spoken.sum(axis=0)).mean(axis=1)
+        self.shares = {
+            start: self.memory * self.shares.get(start, 0.0) + float(share)
+            for start, share in zip(groups, shares, strict=True)
+        }
+
+    def _proportions(self, starts: Sequence[int]) -> dict[int, float]:
+        """Shares with a prior that counts as one round: half of it start 1's, the rest divided evenly."""
+        others = max(1, len(starts) - 1)
+        counts = {start: self.shares.get(start, 0.0) + (0.5 if start == 1 else 0.5 / others) for start in starts}
+        total = sum(counts.values())
+        return {start: count / total for start, count in counts.items()}
+
+    def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
+        groups = trained_by_start(pool)
+        if not groups:
+            return ()
+        for memory in (self.shares, self.right, self.rounds):
+            for start in set(memory) - set(groups):
+                del memory[start]
+        proportions = self._proportions(list(groups))
+        mixture = {span: proportions[start] / len(spans) for start, spans in groups.items() for span in spans}
+        leader = max(self.right, key=lambda start: (self.right[start] / self.rounds[start], -start), default=1)
+        self.offered = {"mixture": Weighted(mixture, "softmax", "mixture"), "leader": Averaged(groups[leader])}
+        others = self.offered.values() if leader != 1 else [self.offered["mixture"]]
+        return [*others, Averaged(groups[1])]
+
+    def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
+        best = max(self.offered, key=self._sure)
+        return self.offered[best] if self._sure(best) > 0 else judged[-1][0]
+
+    def _sure(self, name: str) -> float:
+        return self.ahead.get(name, Advantage()).sure(self.margin)
+
+    def why(self, picked: Model, pool: Pool) -> str:
+        copies = len(trained_by_start(pool)[1])
+        best = max(self.offered, key=self._sure)
+        what = "the mixture" if best == "mixture" else f"playing whoever leads (now start {self._start_of(best)})"
+        fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
+        ahead = self.ahead.get(best, Advantage())
+        if not ahead.rounds:
+            return f"{fallback}, as nothing else was tried yet"
+        told = f"{what} has been {ahead} better than {fallback} over about {round(ahead.weight)} rounds"
+        return told if picked is self.offered[best] else f"{told}, which is not sure enough"
+
+    def _start_of(self, name: str) -> int:
+        found = self.offered[name].name
+        return found.start if isinstance(found, Span) else 1
+
+    def copy(self) -> Self:
+        twin = replace(self)
+        for name in ("shares", "right", "rounds", "offered", "ahead"):
+            setattr(twin, name, dict(getattr(self, name)))
+        return twin
+
+
+class Spanwise(Scheme):
+    """Any online learner, made to choose its attention span where that surely helps.
+
+    >>> from spanwise.adapters.functions import majority_class
+    >>> model = Spanwise(majority_class(), copies=2)
+    >>> for label in ["rain"] * 6 + ["sun"] * 4:
+    ...     report = model.learn(np.zeros((20, 1)), [label] * 20)
+    >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
+    (['sun'], 9)
+
+    No data is held back and no horizon is needed. Until something else is surely better it is the average of
+    `copies` independent plain learners, bit for bit.
+
+    Args:
+        learner: anything with fresh, learn and logits; a scikit-learn or River classifier, a torch module.
+        copies: plain learners that are averaged; 1 for a learner without randomness, where more add nothing.
+        seed: one seed makes the run repeatable.
+        classes: all classes, where they are known; else they grow as they appear.
+        transactional: train copies, so that a failed round changes nothing. False saves the copies.
+    """
+
+    def __init__(
+        self,
+        learner: object,
+        *,
+        copies: int = 8,
+        seed: int = 0,
+        classes: Iterable[Hashable] | None = None,
+        transactional: bool = True,
+    ) -> None:
+        algorithm = Algorithm(
+            learner, cover=WithCopies(MRI(2), copies), evidence=Unjudged(), choice=Guarded(), seed=seed
+        )
+        super().__init__(algorithm, classes=classes, transactional=transactional)
+
+
+def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:
+    """The instances that have trained, by start."""
+    groups: dict[int, tuple[Span, ...]] = {}
+    for span, rounds in pool.trained.items():
+        if rounds:
+            groups[span.start] = (*groups.get(span.start, ()), span)
+    return groups

@@ -1,0 +1,149 @@
+"""The recommended scheme: never without its fall-back, away from it only for what is surely better."""
+
+from math import sqrt
+
+import numpy as np
+import pytest
+
+from spanwise import Plain, PlainEnsemble, Spanwise
+from spanwise.adapters.functions import FunctionLearner
+from spanwise.checks import centroids, toy_batches
+from spanwise.core.spans import MRI, Span
+from spanwise.errors import SettingError
+from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.guard import Advantage
+from spanwise.schemes.spanwise import Averaged, Guarded
+from spanwise.streams import Abrupt, Stationary
+
+
+def advantage(pairs, decay):
+    """Mean and standard error as the docstring has them, from all rounds at once."""
+    differences = [np.array(a, float) - np.array(b, float) for a, b in pairs]
+    means = [d.mean() for d in differences]
+    fades = [decay ** (len(pairs) - 1 - s) for s in range(len(pairs))]
+    mean = sum(f * m for f, m in zip(fades, means, strict=True)) / sum(fades)
+    variance = 0.0
+    for s, (fade, d) in enumerate(zip(fades, differences, strict=True)):
+        earlier = [decay ** (s - 1 - r) for r in range(s)]
+        before = sum(e * m for e, m in zip(earlier, means[:s], strict=True)) / sum(earlier) if s else d.mean()
+        variance += fade**2 * max(d.var() / len(d), (d.mean() - before) ** 2)
+    return mean, sqrt(variance) / sum(fades)
+
+
+@pytest.mark.parametrize("decay", [0.5, 0.95, 1.0])
+def test_an_advantage_is_the_decayed_mean_and_its_error(decay):
+    rng = np.random.default_rng(0)
+    pairs = [(rng.random(n) < 0.7, rng.random(n) < 0.5) for n in (30, 7, 1, 50, 12)]
+    ahead = Advantage(decay)
+    for ours, theirs in pairs:
+        ahead = ahead.after(ours, theirs)
+    assert (ahead.mean, ahead.error) == pytest.approx(advantage(pairs, decay))
+    assert ahead.sure(1.5) == pytest.approx(ahead.mean - 1.5 * ahead.error)
+
+
+def test_one_round_makes_nothing_sure():
+    once = Advantage().after(np.ones(100), np.zeros(100))
+    assert once.sure(1.0) == -np.inf
+    assert once.after(np.ones(100), np.zeros(100)).sure(1.0) > 0.9
+
+
+def test_on_differences_that_are_noise_the_guard_seldom_fires():
+    """One standard error, in one direction, is passed by chance in about a sixth of the rounds."""
+    rng = np.random.default_rng(1)
+    fired = rounds = 0
+    for _ in range(200):
+        ahead = Advantage()
+        for _ in range(30):
+            ahead = ahead.after(rng.random(50) < 0.5, rng.random(50) < 0.5)
+            fired, rounds = fired + (ahead.sure(1.0) > 0), rounds + 1
+    assert fired / rounds < 0.2
+
+
+@pytest.mark.parametrize("copies", [1, 3])
+def test_until_the_guard_fires_it_is_the_average_of_its_copies_bit_for_bit(copies):
+    model, fallback = Spanwise(centroids(), copies=copies, seed=4), PlainEnsemble(centroids(), copies=copies, seed=4)
+    for t, (X, y) in enumerate(toy_batches(30, seed=2), start=1):
+        if t > 1:
+            assert np.array_equal(model.predict_proba(X), fallback.predict_proba(X))
+        report = model.learn(X, y)
+        if report.chosen not in (1, "copies"):
+            return
+        assert copies == 1 or report.weights == {1: 1.0}
+        fallback.learn(X, y)
+    pytest.fail("the shift half-way was never noticed, so the law was not put to the test")
+
+
+def test_where_nothing_shifts_one_copy_is_the_plain_learner():
+    model, plain = Spanwise(centroids(), copies=1), Plain(centroids())
+    differ = 0
+    for X, y in Stationary(rounds=60, size=40):
+        X = np.round(X[:, :4] * 4)
+        if plain.round > 1:
+            differ += int((model.predict(X) != plain.predict(X)).sum())
+        model.learn(X, y)
+        plain.learn(X, y)
+    assert differ < 0.05 * 60 * 40
+
+
+def test_after_a_shift_it_leaves_the_past_behind_and_says_why():
+    model = Spanwise(centroids(), copies=2)
+    reports = [model.learn(np.round(X[:, :4] * 4), y) for X, y in Abrupt(rounds=40, every=20, size=60)]
+    assert [report.chosen for report in reports[:2]] == ["copies", "copies"]
+    later = [report for report in reports[24:] if report.chosen != "copies"]
+    assert later
+    assert "points better than the average of 2 plain learners over about" in later[-1].why
+    assert reports[0].why == "the average of 2 plain learners, as nothing else was tried yet"
+    assert reports[2].why.endswith("which is not sure enough")
+
+
+def outdated_after(age):
+    """Tells the truth while it has learned at most so many rounds, and then the opposite."""
+    return FunctionLearner(
+        lambda seed: 0,
+        lambda rounds, X, y: rounds + 1,
+        lambda rounds, X: (1.0 if rounds <= age else -1.0) * np.stack([-X[:, 0], X[:, 0]], axis=1),
+    )
+
+
+def test_the_leader_is_the_start_that_was_right_lately_and_the_earliest_of_equals():
+    """At round 12, starts 9, 11 and 12 have never been wrong, and start 1 has been since round 5."""
+    model = Spanwise(outdated_after(3), copies=1, classes=[0, 1])
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        X = rng.choice([-1.0, 1.0], size=(50, 1))
+        report = model.learn(X, (X[:, 0] > 0).astype(int))
+    assert report.starts == (1, 9, 11, 12, 13)
+    assert report.chosen == 9
+
+
+def test_proportions_sum_to_one_and_begin_with_half_on_start_one():
+    choice = Guarded()
+    assert choice._proportions([1]) == {1: 1.0}
+    assert choice._proportions([1, 5, 7]) == {1: 0.5, 5: 0.25, 7: 0.25}
+    choice.shares = {1: 0.2, 5: 0.8}
+    assert sum(choice._proportions([1, 5, 7]).values()) == pytest.approx(1.0)
+
+
+def test_what_is_forgotten_is_forgotten_for_instances_that_are_gone():
+    model = Spanwise(centroids(), copies=2)
+    for X, y in toy_batches(40):
+        model.learn(X, y)
+    alive = set(MRI(2).starts(41))
+    choice = model.method.choice
+    assert set(choice.shares) <= alive
+    assert set(choice.right) == set(choice.rounds) <= alive
+
+
+def test_the_cover_has_copies_of_start_one_only():
+    cover = WithCopies(MRI(2), 3)
+    assert cover.active(1) == [Span(1, copy=copy) for copy in range(3)]
+    assert cover.active(9) == [*(Span(1, copy=copy) for copy in range(3)), *MRI(2).active(9)[1:]]
+    with pytest.raises(SettingError, match="at least one"):
+        Spanwise(centroids(), copies=0)
+
+
+def test_an_average_of_one_goes_by_its_span():
+    spans = (Span(1), Span(1, copy=1))
+    assert Averaged(spans).name == "copies"
+    assert Averaged(spans[:1]).name == Span(1)
+    assert Averaged(spans).weights == {Span(1): 0.5, Span(1, copy=1): 0.5}
