@@ -19,8 +19,13 @@ from spanwise.errors import SpanwiseError
 EXAMPLE = """Example:  spanwise bench table1 --streams huffpost --learners ft si --seeds 3
                          --data data --encoder encoders/minilm --device cuda --out results"""
 
+SEEDS = 3
+
 REGRET = "regret"
 """Needs neither data nor learners, and minutes of one core."""
+
+SUITE = "suite"
+"""Has streams and learners of its own, and needs scikit-learn."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,7 +43,7 @@ def positive(text: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = [*EXPERIMENTS, REGRET]
+    names = [*EXPERIMENTS, REGRET, SUITE]
     made = Parser(
         prog="spanwise bench",
         description="The paper's tables and figures, measured. What is done is kept, and not run again.",
@@ -46,9 +51,11 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     made.add_argument("experiment", help=f"Table or figure of the paper: {', '.join(names)}.")
-    made.add_argument("--streams", nargs="+", default=["digits"], help=f"{', '.join(SETTINGS)}. Default: digits.")
-    made.add_argument("--learners", nargs="+", default=list(LEARNERS), help=f"{', '.join(NAMED)}. Default: first five.")
-    made.add_argument("--seeds", type=positive, default=3, help="How many, from 0. Default: 3.")
+    made.add_argument("--streams", nargs="+", help=f"{', '.join(SETTINGS)}. Default: digits. The suite has its own.")
+    made.add_argument("--learners", nargs="+", help=f"{', '.join(NAMED)}. Default: first five. The suite has its own.")
+    made.add_argument(
+        "--seeds", type=positive, help="How many, from 0. Default: 3; of the suite, 5, or 2 for a forest."
+    )
     made.add_argument("--iterations", type=positive, help="Mini-batches a round. Default: what Wild-Time sets.")
     made.add_argument("--data", type=Path, default=Path("data"), help="Folder of the streams' files. Default: data.")
     made.add_argument("--encoder", type=Path, help="Folder of a pretrained encoder, for streams of texts.")
@@ -59,17 +66,32 @@ def parser() -> argparse.ArgumentParser:
     )
     made.add_argument("--out", type=Path, default=Path("results"), help="Folder of results. Default: results.")
     made.add_argument("--dry-run", action="store_true", help="Say what would run, and for how long.")
+    made.add_argument("--work", type=Path, default=Path("suite"), help="Folder of the suite's records. Default: suite.")
     made.add_argument("--tables-only", action="store_true", help="Run nothing; write the tables of what is done.")
     return made
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
-    if known("experiment", given.experiment, [*EXPERIMENTS, REGRET]) == REGRET:
-        regret(given.seeds, given.out, given.dry_run)
-        return
+    known("experiment", given.experiment, [*EXPERIMENTS, REGRET, SUITE])
+    if given.experiment == REGRET:
+        regret(given.seeds or SEEDS, given.out, given.dry_run)
+    elif given.experiment == SUITE:
+        suite(given)
+    else:
+        experiment(given)
+
+
+def experiment(given: argparse.Namespace) -> None:
+    """A table or figure of the paper."""
     places = Places(given.data, given.encoder, given.device, given.precision)
-    grid = Grid(given.experiment, given.streams, given.learners, given.seeds, given.iterations)
+    grid = Grid(
+        given.experiment,
+        given.streams or ["digits"],
+        given.learners or LEARNERS,
+        given.seeds or SEEDS,
+        given.iterations,
+    )
     store = Store(given.out / "cells.jsonl")
     tasks = grid.plays({name: len(SETTINGS[name].stream(places.data)) for name in grid.streams})
     left = [task for task in (task.without(store.cells) for task in tasks) if task.schemes]
@@ -120,6 +142,27 @@ def regret(seeds: int, out: Path, dry_run: bool) -> None:
         say(f"regret on synthetic streams, {seeds} seeds; about {0.8 * seeds:.1f} min on one core")
         return
     import_module("spanwise.bench.regret").main(seeds, out)
+
+
+def suite(given: argparse.Namespace) -> None:
+    """Schemes on many streams with many learners."""
+    command = import_module("spanwise.bench.suite.command")  # not at the top, as it needs scikit-learn
+    for what, names, table in (
+        ("stream", given.streams, command.STREAMS),
+        ("learner", given.learners, command.LEARNERS),
+    ):
+        for name in names or ():
+            known(what, name, list(table))
+    wanted = command.Suite(
+        data=given.data, work=given.work, streams=given.streams or (), learners=given.learners or (), seeds=given.seeds
+    )
+    if given.dry_run:
+        for task in wanted.left():
+            say(f"  {task}")
+        return
+    if not given.tables_only:
+        wanted.run(given.workers)
+    print(command.write(list(wanted.cells()), given.out))
 
 
 def say(line: str) -> None:

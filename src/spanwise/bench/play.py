@@ -3,9 +3,7 @@
 import platform
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
-from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -13,9 +11,9 @@ import torch
 
 from spanwise._version import __version__
 from spanwise.bench.grid import BASELINES, Play, make_schemes
+from spanwise.bench.processes import each
 from spanwise.bench.settings import SETTINGS, Places, encoder
 from spanwise.bench.store import Cell
-from spanwise.errors import LearnerError
 from spanwise.evaluate import compare
 
 PAUSE = 2.0
@@ -36,44 +34,8 @@ def play(task: Play, places: Places) -> list[Cell]:
 
 
 def play_all(tasks: Sequence[Play], places: Places, workers: int) -> Iterator[tuple[Play, list[Cell]]]:
-    """Plays as they are done, so many at a time, each in a process of its own.
-
-    Where one fails, those that are running beside it are still finished, and then its error is raised.
-    """
-    if workers == 1:
-        for task in tasks:
-            yield task, play(task, places)
-        return
-    with ThreadPoolExecutor(workers) as threads:
-        running = {threads.submit(apart, task, places): task for task in tasks}
-        failure: BaseException | None = None
-        try:
-            for done in as_completed(running):
-                if done.cancelled():
-                    continue
-                if error := done.exception():
-                    failure = failure or error
-                    for other in running:
-                        other.cancel()
-                else:
-                    yield running[done], done.result()
-        finally:
-            for other in running:
-                other.cancel()
-    if failure is not None:
-        raise failure
-
-
-def apart(task: Play, places: Places) -> list[Cell]:
-    """A play in a process of its own, which gives back all that it took of a GPU."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
-        try:
-            return process.submit(play, task, places).result()
-        except BrokenProcessPool as error:
-            raise LearnerError(
-                f"the process that played {task} was ended from outside, as happens when memory runs out. What was "
-                "done before is kept: start again, with fewer --workers"
-            ) from error
+    """Plays as they are done, so many at a time, each in a process of its own."""
+    return each(partial(play, places=places), tasks, workers)
 
 
 def ready(tasks: Sequence[Play], places: Places) -> None:

@@ -1,0 +1,1 @@
+"""Does a scheme help everywhere and hurt nowhere? Many streams, many learners, one table."""

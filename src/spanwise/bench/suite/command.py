@@ -1,0 +1,95 @@
+"""`spanwise bench suite`: schemes x learners x streams x seeds, and what each scheme gains and harms."""
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from time import monotonic
+
+from spanwise.bench.folder import made_with
+from spanwise.bench.processes import each
+from spanwise.bench.store import Cell, Store
+from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
+from spanwise.bench.suite.play import Task, play
+from spanwise.bench.suite.streams import STREAMS
+from spanwise.bench.suite.table import document, places, summary
+
+ROLES = {name: source.role for name, source in STREAMS.items()}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """What is to be played, and where it goes.
+
+    Args:
+        data: folder of the streams' files.
+        work: folder of records and cells, which may grow to gigabytes; what is there is not made again.
+        streams: names; the development streams if empty, as the others are looked at once, and by name.
+        learners: names; all if empty.
+        seeds: how many; what each learner needs if None.
+    """
+
+    data: Path
+    work: Path
+    streams: Sequence[str] = ()
+    learners: Sequence[str] = ()
+    seeds: int | None = None
+
+    def tasks(self) -> list[Task]:
+        """Seed by seed, so that a table can be made before all is done."""
+        streams = self.streams or [name for name, role in ROLES.items() if role == "development"]
+        found = [
+            Task(stream, learner, seed)
+            for stream in streams
+            for learner in self._suited(stream)
+            for seed in range(self.seeds or SEEDS[learner])
+        ]
+        return sorted(found, key=lambda task: task.seed)
+
+    def _suited(self, stream: str) -> list[str]:
+        source, wanted = STREAMS[stream], self.learners or list(LEARNERS)
+        if all(suits(name, source.kind, 0) == suits(name, source.kind, sys.maxsize) for name in wanted):
+            return [name for name in wanted if suits(name, source.kind, 0)]
+        sizes = [X.shape for X, _ in source.open(self.data)]  # arrays, as size matters for no other kind
+        rows = sum(n for n, _ in sizes)
+        return [name for name in wanted if suits(name, source.kind, rows, sizes[0][1])]
+
+    def left(self) -> list[Task]:
+        return [task for task in self.tasks() if not self.cells_of(task).exists()]
+
+    def cells_of(self, task: Task) -> Path:
+        return self.work / "cells" / f"{task.file}.jsonl"
+
+    def run(self, workers: int) -> None:
+        """Play what is not done, and keep each play as soon as it is over."""
+        left, begin = self.left(), monotonic()
+        say(f"{len(self.tasks())} plays, {len(left)} of them to be played")
+        work = partial(play, data=self.data, work=self.work)
+        for number, (task, cells) in enumerate(each(work, left, workers), start=1):
+            Store(self.cells_of(task)).add(cells)
+            minutes = (monotonic() - begin) / 60 * (len(left) - number) / number
+            say(f"{number} of {len(left)}: {task}; about {minutes:.0f} minutes to go")
+
+    def cells(self) -> Iterator[Cell]:
+        """All that are done, of whatever run."""
+        for file in sorted((self.work / "cells").glob("*.jsonl")):
+            yield from Store(file).cells.values()
+
+
+def write(cells: Sequence[Cell], out: Path) -> str:
+    """suite.json, suite.md, and the table."""
+    found = places(cells, ROLES)
+    roles = [role for role in ("development", "confirmation") if any(place.role == role for place in found)]
+    table = "\n".join(f"### {role.capitalize()} streams\n\n{summary(found, role)}" for role in roles)
+    out.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({**made_with(), **document(found, cells, ROLES)}, indent=1)
+    (out / "suite.json").write_text(text + "\n", encoding="utf-8")
+    (out / "suite.md").write_text(table, encoding="utf-8")
+    return table
+
+
+def say(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+    sys.stderr.flush()

@@ -1,0 +1,168 @@
+"""What the suite says of each scheme: what it gains, what it harms, how it ranks, what it costs.
+
+A cell is a stream and a learner, averaged over seeds. It is harmed when its mean gain is below minus the bar and the
+interval of the gain, over seeds and rounds, lies below 0.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+
+import numpy as np
+
+from spanwise.bench.store import Cell, Key
+from spanwise.bench.tables import markdown
+from spanwise.evaluate.ranks import ranking, wilcoxon
+from spanwise.evaluate.summary import PLAIN
+from spanwise.learner import Array
+
+BARS = (0.1, 0.3)
+"""Points of accuracy; a loss below the first is none worth speaking of."""
+
+DRAWS = 2000
+ENSEMBLE = "plain-ensemble"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One scheme on one stream with one learner, over seeds.
+
+    Attributes:
+        stream, role, learner, scheme: which one.
+        seeds: how many.
+        accuracy: mean over rounds and seeds.
+        gain: over the plain learner of the same seed, in points.
+        low, high: 95 % interval of the gain, over seeds and rounds.
+        cost: seconds, in those of the plain learner.
+    """
+
+    stream: str
+    role: str
+    learner: str
+    scheme: str
+    seeds: int
+    accuracy: float
+    gain: float
+    low: float
+    high: float
+    cost: float
+
+    def harmed(self, bar: float) -> bool:
+        return self.gain < -bar and self.high < 0
+
+
+def places(cells: Iterable[Cell], roles: Mapping[str, str]) -> list[Place]:
+    """All cells by stream, learner and scheme; those without their plain learner are left out."""
+    found = {cell.key: cell for cell in cells}
+    together: dict[tuple[str, str, str], list[tuple[Cell, Cell]]] = {}
+    for key, cell in sorted(found.items()):
+        plain = found.get(Key(key.stream, key.learner, PLAIN, key.seed, key.iterations))
+        if plain is not None:
+            together.setdefault((key.stream, key.learner, key.scheme), []).append((cell, plain))
+    return [
+        place(stream, roles.get(stream, ""), learner, scheme, pairs)
+        for (stream, learner, scheme), pairs in together.items()
+    ]
+
+
+def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tuple[Cell, Cell]]) -> Place:
+    """From the cells of a scheme and of the plain learner, by seed."""
+    ours = np.array([accuracies(cell) for cell, _ in pairs])
+    differences = 100 * (ours - np.array([accuracies(plain) for _, plain in pairs]))
+    low, high = interval(differences)
+    cost = fmean(seconds(cell) for cell, _ in pairs) / max(1e-9, fmean(seconds(plain) for _, plain in pairs))
+    gain = float(differences.mean())
+    return Place(stream, role, learner, scheme, len(pairs), float(ours.mean()), gain, low, high, cost)
+
+
+def interval(differences: Array) -> tuple[float, float]:
+    """95 % of means over seeds and rounds that are both drawn again.
+
+    >>> interval(np.full((5, 30), 1.5))
+    (1.5, 1.5)
+
+    Args:
+        differences: (seeds, rounds).
+    """
+    rng = np.random.default_rng(0)
+    seeds, rounds = differences.shape
+    means = np.empty(DRAWS)
+    for draw in range(DRAWS):
+        chosen = differences[rng.integers(seeds, size=seeds)]
+        means[draw] = chosen[:, rng.integers(rounds, size=rounds)].mean()
+    low, high = np.quantile(means, [0.025, 0.975])
+    return float(low), float(high)
+
+
+def accuracies(cell: Cell) -> list[float]:
+    return [row.accuracy for row in cell.rows if row.accuracy is not None]
+
+
+def seconds(cell: Cell) -> float:
+    return sum(row.seconds for row in cell.rows)
+
+
+def summary(found: Sequence[Place], role: str) -> str:
+    """A line a scheme over the cells of one role, as Markdown, and how their ranks differ."""
+    here = [one for one in found if one.role == role]
+    by_scheme: dict[str, dict[tuple[str, str], Place]] = {}
+    for one in here:
+        by_scheme.setdefault(one.scheme, {})[one.stream, one.learner] = one
+    common = sorted(set.intersection(*(set(cells) for cells in by_scheme.values()))) if by_scheme else []
+    if not common:
+        return f"No cell of the {role} streams has all schemes yet.\n"
+    ranks = ranking({name: [cells[at].accuracy for at in common] for name, cells in by_scheme.items()})
+    lines = [line(name, rank, by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)]
+    told = (
+        f"{len(common)} cells of the {role} streams. Mean ranks that differ by less than "
+        f"{ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %).\n"
+    )
+    header = ("scheme", "mean gain", "worst cell", *(f"harmed > {bar}" for bar in BARS), "mean rank", "cost")
+    return markdown((*header, "over the ensemble", "worst against it"), lines) + "\n" + told
+
+
+def line(
+    name: str,
+    rank: float,
+    by_scheme: Mapping[str, Mapping[tuple[str, str], Place]],
+    common: Sequence[tuple[str, str]],
+) -> tuple[str, ...]:
+    """What is told of one scheme."""
+    cells = [by_scheme[name][at] for at in common]
+    worst = min(cells, key=lambda one: one.gain)
+    harmed = [f"{100 * fmean(one.harmed(bar) for one in cells):.0f} %" for bar in BARS]
+    rival = by_scheme.get(ENSEMBLE, {})
+    against = [by_scheme[name][at].gain - rival[at].gain for at in common if at in rival]
+    over = f"{fmean(against):+.2f} (p {wilcoxon(against, [0.0] * len(against)).p_value:.2g})" if any(against) else ""
+    return (
+        name,
+        f"{fmean(one.gain for one in cells):+.2f}",
+        f"{worst.gain:+.2f} ({worst.stream}, {worst.learner})",
+        *harmed,
+        f"{rank:.2f}",
+        f"{fmean(one.cost for one in cells):.1f}x",
+        over,
+        f"{min(against):+.2f}" if any(against) else "",
+    )
+
+
+def document(found: Sequence[Place], cells: Iterable[Cell], roles: Mapping[str, str]) -> dict[str, object]:
+    """One row a cell and seed, and one a cell."""
+    by_key = {cell.key: cell for cell in cells}
+    rows = []
+    for key, cell in sorted(by_key.items()):
+        plain = by_key.get(Key(key.stream, key.learner, PLAIN, key.seed, key.iterations))
+        ours = fmean(accuracies(cell))
+        rows.append(
+            {
+                "stream": key.stream,
+                "role": roles.get(key.stream, ""),
+                "learner": key.learner,
+                "scheme": key.scheme,
+                "seed": key.seed,
+                "accuracy": round(ours, 6),
+                "gain": None if plain is None else round(100 * (ours - fmean(accuracies(plain))), 4),
+                "seconds": round(seconds(cell), 2),
+            }
+        )
+    return {"rows": rows, "cells": [asdict(one) for one in found]}

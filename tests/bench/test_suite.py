@@ -1,0 +1,156 @@
+"""The suite: what it says of a scheme can be worked out by hand, and what is done is not done again."""
+
+import json
+
+import numpy as np
+import pytest
+
+from spanwise.bench import __main__ as bench
+from spanwise.bench.store import Cell, Key
+from spanwise.bench.suite import command
+from spanwise.bench.suite import play as playing
+from spanwise.bench.suite.learners import make
+from spanwise.bench.suite.play import Task, covers, play, replayed, size
+from spanwise.bench.suite.recording import LogProbs
+from spanwise.bench.suite.streams import STREAMS, Source
+from spanwise.bench.suite.table import document, interval, places, summary
+from spanwise.checks import centroids
+from spanwise.core.spans import MRI
+from spanwise.errors import UnknownNameError
+from spanwise.evaluate import Row
+from spanwise.schemes.covers import WithCopies
+from spanwise.streams import Abrupt
+
+ROLES = {"hill": "development", "dale": "development", "sea": "confirmation"}
+
+
+def cell(stream, scheme, accuracies, seed=0, seconds=1.0):
+    rows = [Row(1, scheme, n=10, seed=seed, seconds=seconds)]
+    rows += [
+        Row(t, scheme, n=10, seed=seed, accuracy=accuracy, seconds=seconds)
+        for t, accuracy in enumerate(accuracies, start=2)
+    ]
+    return Cell(Key(stream, "linear", scheme, seed, 0), tuple(rows))
+
+
+CELLS = [
+    cell("hill", "plain", [0.5, 0.7]),
+    cell("hill", "plain", [0.6, 0.6], seed=1),
+    cell("hill", "plain-ensemble", [0.6, 0.8], seconds=4.0),
+    cell("hill", "plain-ensemble", [0.7, 0.7], seed=1, seconds=4.0),
+    cell("hill", "spanwise", [0.8, 1.0], seconds=3.0),
+    cell("hill", "spanwise", [0.9, 0.9], seed=1, seconds=3.0),
+    cell("dale", "plain", [0.9, 0.9]),
+    cell("dale", "plain-ensemble", [0.9, 0.9]),
+    cell("dale", "spanwise", [0.88, 0.88]),
+]
+
+
+def test_a_place_is_the_mean_over_seeds_and_rounds():
+    found = {(place.stream, place.scheme): place for place in places(CELLS, ROLES)}
+    hill, dale = found["hill", "spanwise"], found["dale", "spanwise"]
+    assert (hill.seeds, hill.cost) == (2, 3.0)
+    assert (hill.accuracy, hill.gain, hill.low, hill.high) == pytest.approx((0.9, 30.0, 30.0, 30.0))
+    assert not hill.harmed(0.1)
+    assert dale.gain == pytest.approx(-2.0)
+    assert dale.harmed(0.1)
+    assert dale.harmed(0.3)
+    assert not dale.harmed(2.1)
+
+
+def test_a_loss_that_may_be_chance_is_no_harm():
+    noisy = [cell("hill", "plain", [0.5] * 20), cell("hill", "spanwise", list(np.linspace(0.3, 0.68, 20)))]
+    place = next(place for place in places(noisy, ROLES) if place.scheme == "spanwise")
+    assert place.gain < -0.5
+    assert place.high > 0
+    assert not place.harmed(0.1)
+
+
+def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+    rng = np.random.default_rng(0)
+    held = 0
+    for _ in range(60):
+        low, high = interval(rng.normal(size=(5, 1)) * 0.2 + rng.normal(size=(1, 40)) * 0.5 + rng.normal(size=(5, 40)))
+        held += low <= 0 <= high
+    assert held >= 50
+
+
+def test_the_table_tells_gain_harm_rank_and_cost():
+    table = summary(places(CELLS, ROLES), "development")
+    spanwise = next(line for line in table.splitlines() if line.startswith("| spanwise"))
+    assert "| +14.00 | -2.00 (dale, linear) | 50 % | 50 % |" in spanwise
+    assert "-2.00 |" in spanwise
+    assert "2 cells of the development streams" in table
+    assert "No cell" in summary(places(CELLS, ROLES), "confirmation")
+
+
+def test_the_document_has_a_row_a_cell_and_seed():
+    written = document(places(CELLS, ROLES), CELLS, ROLES)
+    assert len(written["rows"]) == len(CELLS)
+    row = next(row for row in written["rows"] if (row["scheme"], row["stream"]) == ("spanwise", "dale"))
+    assert row == {
+        "stream": "dale",
+        "role": "development",
+        "learner": "linear",
+        "scheme": "spanwise",
+        "seed": 0,
+        "accuracy": 0.88,
+        "gain": -2.0,
+        "seconds": 3.0,
+    }
+
+
+def test_the_ensemble_is_as_large_as_the_pool_of_spanwise():
+    assert size(100) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
+
+
+def test_every_instance_that_a_replayed_scheme_wants_is_recorded():
+    rounds = 40
+    recorded = [{(s.start, s.copy) for c in covers(rounds) for s in c.active(t)} for t in range(1, rounds + 1)]
+    for made in replayed(rounds).values():
+        cover = made(centroids()).method.cover
+        for t, known in enumerate(recorded, start=1):
+            assert {(span.start, span.copy) for span in cover.active(t)} <= known
+
+
+def small_stream():
+    return Abrupt(rounds=6, size=30, classes=[0, 1, 2, 3])
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two streams that take a second."""
+    for name, role in (("abrupt", "development"), ("recurring", "confirmation")):
+        monkeypatch.setitem(STREAMS, name, Source(role, "array", lambda folder: small_stream()))
+
+
+def test_a_play_has_a_cell_for_every_scheme_and_replays_the_plain_learner_as_it_is_live(small, tmp_path):
+    task = Task("abrupt", "naive-bayes", 0)
+    cells = {cell.key.scheme: cell for cell in play(task, tmp_path, tmp_path)}
+    assert set(cells) == {*replayed(6), "awe", "awe-literal"}
+    held = playing.rows({"plain": playing.Plain}, *live_learner(), 0)["plain"]
+    assert [row.accuracy for row in held] == [row.accuracy for row in cells["plain"].rows]
+
+
+def live_learner():
+    stream = small_stream()
+    return LogProbs(make("naive-bayes", "array", 4), 4), stream, stream.classes
+
+
+def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(small, tmp_path, monkeypatch, capsys):
+    arguments = ["suite", "--streams", "abrupt", "--learners", "naive-bayes", "--seeds", "1"]
+    places = ["--data", str(tmp_path), "--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
+    bench.main([*arguments, *places])
+    rows = json.loads((tmp_path / "out" / "suite.json").read_text())["rows"]
+    assert {row["role"] for row in rows} == {"development"}
+    assert "| spanwise |" in capsys.readouterr().out
+    monkeypatch.setattr(command, "play", lambda *a, **k: pytest.fail("played again"))
+    bench.main([*arguments, *places])
+    bench.main([*arguments, *places, "--dry-run"])
+
+
+def test_confirmation_streams_are_run_only_by_name(tmp_path):
+    wanted = command.Suite(data=tmp_path, work=tmp_path, learners=["linear"], seeds=1).tasks()
+    assert {STREAMS[task.stream].role for task in wanted} == {"development"}
+    with pytest.raises(UnknownNameError, match="did you mean recurring"):
+        bench.main(["suite", "--streams", "recuring", "--data", str(tmp_path)])
