@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 
 from spanwise.bench import __main__ as bench
-from spanwise.bench.store import Cell, Key
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.learners import make
 from spanwise.bench.suite.play import Task, covers, play, replayed, size
 from spanwise.bench.suite.recording import LogProbs
+from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.streams import STREAMS, Source
 from spanwise.bench.suite.table import document, interval, places, summary
 from spanwise.checks import centroids
 from spanwise.core.spans import MRI
 from spanwise.errors import UnknownNameError
-from spanwise.evaluate import Row
 from spanwise.schemes.covers import WithCopies
 from spanwise.streams import Abrupt
 
@@ -25,12 +24,7 @@ ROLES = {"hill": "development", "dale": "development", "sea": "confirmation"}
 
 
 def cell(stream, scheme, accuracies, seed=0, seconds=1.0):
-    rows = [Row(1, scheme, n=10, seed=seed, seconds=seconds)]
-    rows += [
-        Row(t, scheme, n=10, seed=seed, accuracy=accuracy, seconds=seconds)
-        for t, accuracy in enumerate(accuracies, start=2)
-    ]
-    return Cell(Key(stream, "linear", scheme, seed, 0), tuple(rows))
+    return Score(stream, "linear", scheme, seed, tuple(accuracies), seconds)
 
 
 CELLS = [
@@ -96,7 +90,7 @@ def test_the_document_has_a_row_a_cell_and_seed():
         "seed": 0,
         "accuracy": 0.88,
         "gain": -2.0,
-        "seconds": 3.0,
+        "seconds": 1.0,
     }
 
 
@@ -126,15 +120,15 @@ def small(monkeypatch):
 
 def test_a_play_has_a_cell_for_every_scheme_and_replays_the_plain_learner_as_it_is_live(small, tmp_path):
     task = Task("abrupt", "naive-bayes", 0)
-    cells = {cell.key.scheme: cell for cell in play(task, tmp_path, tmp_path)}
-    assert set(cells) == {*replayed(6), "awe", "awe-literal"}
-    held = playing.rows({"plain": playing.Plain}, *live_learner(), 0)["plain"]
-    assert [row.accuracy for row in held] == [row.accuracy for row in cells["plain"].rows]
+    found = {score.scheme: score for score in play(task, tmp_path, tmp_path)}
+    assert set(found) == {*replayed(6), "awe", "awe-literal"}
+    (held,) = playing.scores(task, {"plain": playing.Plain}, *live_learner())
+    assert held.accuracies == found["plain"].accuracies
 
 
 def live_learner():
     stream = small_stream()
-    return LogProbs(make("naive-bayes", "array", 4), 4), stream, stream.classes
+    return LogProbs(make("naive-bayes", "array", 4), 4), stream
 
 
 def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(small, tmp_path, monkeypatch, capsys):
@@ -150,7 +144,17 @@ def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(s
 
 
 def test_confirmation_streams_are_run_only_by_name(tmp_path):
-    wanted = command.Suite(data=tmp_path, work=tmp_path, learners=["linear"], seeds=1).tasks()
+    wanted = command.Suite(data=tmp_path, work=tmp_path, out=tmp_path, learners=["linear"], seeds=1).tasks()
     assert {STREAMS[task.stream].role for task in wanted} == {"development"}
     with pytest.raises(UnknownNameError, match="did you mean recurring"):
         bench.main(["suite", "--streams", "recuring", "--data", str(tmp_path)])
+
+
+def test_scores_survive_a_torn_line(tmp_path):
+    file = tmp_path / "out" / "suite_scores.jsonl"
+    add(file, CELLS[:2])
+    with file.open("a") as opened:
+        opened.write('{"stream": "hi')
+    assert read(file) == CELLS[:2]
+    add(file, CELLS[2:])
+    assert read(file) == CELLS

@@ -154,7 +154,12 @@ def suite(given: argparse.Namespace) -> None:
         for name in names or ():
             known(what, name, list(table))
     wanted = command.Suite(
-        data=given.data, work=given.work, streams=given.streams or (), learners=given.learners or (), seeds=given.seeds
+        data=given.data,
+        work=given.work,
+        out=given.out,
+        streams=given.streams or (),
+        learners=given.learners or (),
+        seeds=given.seeds,
     )
     if given.dry_run:
         for task in wanted.left():
@@ -162,7 +167,7 @@ def suite(given: argparse.Namespace) -> None:
         return
     if not given.tables_only:
         wanted.run(given.workers)
-    print(command.write(list(wanted.cells()), given.out))
+    print(wanted.write())
 
 
 def say(line: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, Protocol, Self
 
 import numpy as np
 
-from spanwise.core.pool import Pool, Scores
+from spanwise.core.pool import Pool, Scores, softmax
 from spanwise.core.refine import Estimate
 from spanwise.core.spans import Cover, Span
 from spanwise.errors import SettingError
@@ -86,7 +86,7 @@ class Single:
         return said.of([self.span])[0]
 
     def proba(self, said: Scores) -> Array:
-        return softmax(self.scores(said))
+        return said.proba_of([self.span])[0]
 
 
 @dataclass(frozen=True)
@@ -99,10 +99,11 @@ class Weighted:
 
     def scores(self, said: Scores) -> Array:
         spans = list(self.weights)
-        total = 0.0
-        for span, logits in zip(spans, said.of(spans), strict=True):
-            total = total + self.weights[span] * TRANSFORMS[self.combine](logits)
-        return np.asarray(total)
+        if self.combine == "softmax":
+            parts = said.proba_of(spans)
+        else:
+            parts = [TRANSFORMS[self.combine](logits) for logits in said.of(spans)]
+        return np.asarray(sum(self.weights[span] * part for span, part in zip(spans, parts, strict=True)))
 
     def proba(self, said: Scores) -> Array:
         scores, mass = self.scores(said), sum(self.weights.values())
@@ -119,16 +120,6 @@ def check_combine(combine: str) -> None:
 def answers(model: Model, said: Scores) -> Array:
     """The class numbers that `model` predicts."""
     return np.asarray(model.scores(said).argmax(axis=1))
-
-
-def softmax(logits: Array) -> Array:
-    """Logits to probabilities, row by row.
-
-    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def log_softmax(logits: Array) -> Array:

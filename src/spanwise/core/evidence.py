@@ -213,6 +213,10 @@ class Prequential:
         return twin
 
 
+NOTHING = Tally()
+"""What is known of anybody where nothing is; only read."""
+
+
 @dataclass
 class Unjudged:
     """No evidence at all, for schemes that do not ask for any.
@@ -241,7 +245,7 @@ class Unjudged:
         return self
 
     def tally(self, model: Model) -> Tally:
-        return Tally()
+        return NOTHING
 
     def copy(self) -> Self:
         return type(self)(self.train_fraction, self.split)

@@ -95,6 +95,7 @@ class Scores:
         self.X = X
         self.n = rows.count(X)
         self._known: dict[Span, Array] = {}
+        self._proba: dict[Span, Array] = {}
 
     def of(self, spans: Sequence[Span]) -> list[Array]:
         """The logits of each of `spans`, (n, classes)."""
@@ -106,6 +107,23 @@ class Scores:
             for span, logits in zip(new, answers, strict=True):
                 self._known[span] = complete(logits, self.n, self.pool.classes, span)
         return [self._known[span] for span in spans]
+
+    def proba_of(self, spans: Sequence[Span]) -> list[Array]:
+        """The probabilities of each of `spans`, (n, classes), worked out once however many models ask."""
+        for span, logits in zip(spans, self.of(spans), strict=True):
+            if span not in self._proba:
+                self._proba[span] = softmax(logits)
+        return [self._proba[span] for span in spans]
+
+
+def softmax(logits: Array) -> Array:
+    """Logits to probabilities, row by row.
+
+    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:

@@ -72,26 +72,25 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
-        fallback = answers(Averaged(groups[1]), said) == y
+        proba = {start: Averaged(spans).scores(said) for start, spans in groups.items()}
+        right = {start: one.argmax(axis=1) == y for start, one in proba.items()}
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage())
-            self.ahead[name] = before.after(answers(model, said) == y, fallback)
-        self._explain(groups, said, y)
-        for start, spans in groups.items():
-            accuracy = float((answers(Averaged(spans), said) == y).mean())
-            self.right[start] = self.memory * self.right.get(start, 0.0) + accuracy
+            self.ahead[name] = before.after(answers(model, said) == y, right[1])
+        self._explain(proba, y)
+        for start, rows in right.items():
+            self.right[start] = self.memory * self.right.get(start, 0.0) + float(rows.mean())
             self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
 
-    def _explain(self, groups: Mapping[int, tuple[Span, ...]], said: Scores, y: Array) -> None:
+    def _explain(self, proba: Mapping[int, Array], y: Array) -> None:
         """One step of expectation and maximisation: whom does each label speak for?"""
-        weights = self._proportions(list(groups))
-        rows = np.arange(len(y))
-        likely = np.stack([Averaged(spans).scores(said)[rows, y] for spans in groups.values()])
+        weights = self._proportions(list(proba))
+        likely = np.stack([one[np.arange(len(y)), y] for one in proba.values()])
         spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
         shares = (spoken / spoken.sum(axis=0)).mean(axis=1)
         self.shares = {
             start: self.memory * self.shares.get(start, 0.0) + float(share)
-            for start, share in zip(groups, shares, strict=True)
+            for start, share in zip(proba, shares, strict=True)
         }
 
     def _proportions(self, starts: Sequence[int]) -> dict[int, float]:
@@ -152,7 +151,7 @@ class Spanwise(Scheme):
     >>> for label in ["rain"] * 6 + ["sun"] * 4:
     ...     report = model.learn(np.zeros((20, 1)), [label] * 20)
     >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
-    (['sun'], 9)
+    (['sun'], 'mixture')
 
     No data is held back and no horizon is needed. Until something else is surely better it is the average of
     `copies` independent plain learners, bit for bit.

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -10,9 +10,9 @@ from time import monotonic
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
-from spanwise.bench.store import Cell, Store
 from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
-from spanwise.bench.suite.play import Task, play
+from spanwise.bench.suite.play import Task, live, play, replayed
+from spanwise.bench.suite.scores import add, read
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, places, summary
 
@@ -25,7 +25,8 @@ class Suite:
 
     Args:
         data: folder of the streams' files.
-        work: folder of records and cells, which may grow to gigabytes; what is there is not made again.
+        work: folder of records, which may grow to gigabytes; what is there is not made again.
+        out: folder of results; what is scored there is not played again.
         streams: names; the development streams if empty, as the others are looked at once, and by name.
         learners: names; all if empty.
         seeds: how many; what each learner needs if None.
@@ -33,6 +34,7 @@ class Suite:
 
     data: Path
     work: Path
+    out: Path
     streams: Sequence[str] = ()
     learners: Sequence[str] = ()
     seeds: int | None = None
@@ -56,38 +58,40 @@ class Suite:
         rows = sum(n for n, _ in sizes)
         return [name for name in wanted if suits(name, source.kind, rows, sizes[0][1])]
 
-    def left(self) -> list[Task]:
-        return [task for task in self.tasks() if not self.cells_of(task).exists()]
+    @property
+    def file(self) -> Path:
+        return self.out / "suite_scores.jsonl"
 
-    def cells_of(self, task: Task) -> Path:
-        return self.work / "cells" / f"{task.file}.jsonl"
+    def left(self) -> list[Task]:
+        """Tasks that lack the score of a scheme."""
+        done = {(one.stream, one.learner, one.seed, one.scheme) for one in read(self.file)}
+        schemes = {*replayed(2), *live(2)}
+        return [
+            task
+            for task in self.tasks()
+            if any((task.stream, task.learner, task.seed, scheme) not in done for scheme in schemes)
+        ]
 
     def run(self, workers: int) -> None:
         """Play what is not done, and keep each play as soon as it is over."""
         left, begin = self.left(), monotonic()
         say(f"{len(self.tasks())} plays, {len(left)} of them to be played")
         work = partial(play, data=self.data, work=self.work)
-        for number, (task, cells) in enumerate(each(work, left, workers), start=1):
-            Store(self.cells_of(task)).add(cells)
+        for number, (task, scores) in enumerate(each(work, left, workers), start=1):
+            add(self.file, scores)
             minutes = (monotonic() - begin) / 60 * (len(left) - number) / number
             say(f"{number} of {len(left)}: {task}; about {minutes:.0f} minutes to go")
 
-    def cells(self) -> Iterator[Cell]:
-        """All that are done, of whatever run."""
-        for file in sorted((self.work / "cells").glob("*.jsonl")):
-            yield from Store(file).cells.values()
-
-
-def write(cells: Sequence[Cell], out: Path) -> str:
-    """suite.json, suite.md, and the table."""
-    found = places(cells, ROLES)
-    roles = [role for role in ("development", "confirmation") if any(place.role == role for place in found)]
-    table = "\n".join(f"### {role.capitalize()} streams\n\n{summary(found, role)}" for role in roles)
-    out.mkdir(parents=True, exist_ok=True)
-    text = json.dumps({**made_with(), **document(found, cells, ROLES)}, indent=1)
-    (out / "suite.json").write_text(text + "\n", encoding="utf-8")
-    (out / "suite.md").write_text(table, encoding="utf-8")
-    return table
+    def write(self) -> str:
+        """suite.json, suite.md, and the table of all that is scored."""
+        scores = read(self.file)
+        found = places(scores, ROLES)
+        roles = [role for role in ("development", "confirmation") if any(place.role == role for place in found)]
+        table = "\n".join(f"### {role.capitalize()} streams\n\n{summary(found, role)}" for role in roles)
+        text = json.dumps({**made_with(), **document(found, scores, ROLES)}, indent=1)
+        (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")
+        (self.out / "suite.md").write_text(table, encoding="utf-8")
+        return table
 
 
 def say(line: str) -> None:

@@ -1,15 +1,14 @@
 """One play of the suite: the pool recorded once, prequential schemes replayed on the record, the others live."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spanwise.bench.folder import made_with
-from spanwise.bench.store import Cell, Key
 from spanwise.bench.suite.learners import make
 from spanwise.bench.suite.recording import LogProbs, Recording, record
+from spanwise.bench.suite.scores import Score
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.core.awe import AWE, prequential_awe
 from spanwise.core.scheme import Scheme
@@ -45,9 +44,6 @@ class Task:
     def file(self) -> str:
         return f"{self.stream}-{self.learner}-{self.seed}"
 
-    def key(self, scheme: str) -> Key:
-        return Key(self.stream, self.learner, scheme, self.seed, 0)
-
 
 def size(rounds: int) -> int:
     """Members of the plain ensemble: as many as `Spanwise` has instances on average."""
@@ -73,12 +69,12 @@ def replayed(rounds: int) -> dict[str, Make]:
 
 
 def live(rounds: int) -> dict[str, Make]:
-    """Schemes that hold rows back; the plain learner is there to count rows against."""
+    """Schemes that hold rows back, and the plain learner first, which must be what it is on the record."""
     return {PLAIN: Plain, "awe": AWE, "awe-literal": partial(AWE, horizon=rounds, literal=True)}
 
 
-def play(task: Task, data: Path, work: Path) -> list[Cell]:
-    """A cell for each scheme."""
+def play(task: Task, data: Path, work: Path) -> list[Score]:
+    """A score for each scheme."""
     source = STREAMS[task.stream]
     stream = source.open(data)
     learner = make(task.learner, source.kind, len(stream.classes))
@@ -87,17 +83,23 @@ def play(task: Task, data: Path, work: Path) -> list[Cell]:
         path.parent.mkdir(parents=True, exist_ok=True)
         record(learner, stream, covers(len(stream)), task.seed, path)
     recording = Recording(path)
-    found = rows(replayed(len(stream)), recording.learner(), recording.stream, recording.classes, task.seed)
     shared = Shared(LogProbs(learner, len(stream.classes)))
-    held = rows(live(len(stream)), shared, stream, stream.classes, task.seed)
-    made = made_with()
-    return [Cell(task.key(name), tuple(kept), made) for name, kept in {**held, **found}.items()]
+    held = scores(task, live(len(stream)), shared, stream)
+    return [*scores(task, replayed(len(stream)), recording.learner(), recording.stream), *held[1:]]
 
 
-def rows(makers: Mapping[str, Make], learner: Any, stream: Any, classes: Any, seed: int) -> dict[str, list[Any]]:
-    """By scheme, without what the suite has no use for."""
-    models = {name: made(learner, seed=seed, classes=classes) for name, made in makers.items()}
-    by_scheme: dict[str, list[Any]] = {name: [] for name in models}
-    for row in evaluate(models, stream, seed=seed).rows:
-        by_scheme[row.scheme].append(replace(row, by_class={}, starts=(), estimates={}, windows={}, weights={}))
-    return by_scheme
+def scores(task: Task, makers: Mapping[str, Make], learner: Any, stream: Any) -> list[Score]:
+    """Of each scheme, in the order of `makers`."""
+    models = {name: made(learner, seed=task.seed, classes=stream.classes) for name, made in makers.items()}
+    evaluation = evaluate(models, stream, seed=task.seed)
+    return [
+        Score(
+            task.stream,
+            task.learner,
+            line.scheme,
+            task.seed,
+            tuple(round(float(accuracy), 6) for accuracy in evaluation.accuracy_of(line.scheme)),
+            round(line.seconds, 3),
+        )
+        for line in evaluation.summary()
+    ]

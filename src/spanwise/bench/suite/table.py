@@ -10,7 +10,7 @@ from statistics import fmean
 
 import numpy as np
 
-from spanwise.bench.store import Cell, Key
+from spanwise.bench.suite.scores import Score
 from spanwise.bench.tables import markdown
 from spanwise.evaluate.ranks import ranking, wilcoxon
 from spanwise.evaluate.summary import PLAIN
@@ -51,26 +51,27 @@ class Place:
         return self.gain < -bar and self.high < 0
 
 
-def places(cells: Iterable[Cell], roles: Mapping[str, str]) -> list[Place]:
-    """All cells by stream, learner and scheme; those without their plain learner are left out."""
-    found = {cell.key: cell for cell in cells}
-    together: dict[tuple[str, str, str], list[tuple[Cell, Cell]]] = {}
-    for key, cell in sorted(found.items()):
-        plain = found.get(Key(key.stream, key.learner, PLAIN, key.seed, key.iterations))
+def places(scores: Iterable[Score], roles: Mapping[str, str]) -> list[Place]:
+    """All scores by stream, learner and scheme; those without their plain learner are left out."""
+    known = list(scores)
+    plains = {(one.stream, one.learner, one.seed): one for one in known if one.scheme == PLAIN}
+    together: dict[tuple[str, str, str], list[tuple[Score, Score]]] = {}
+    for one in sorted(known, key=lambda one: (one.stream, one.learner, one.scheme, one.seed)):
+        plain = plains.get((one.stream, one.learner, one.seed))
         if plain is not None:
-            together.setdefault((key.stream, key.learner, key.scheme), []).append((cell, plain))
+            together.setdefault((one.stream, one.learner, one.scheme), []).append((one, plain))
     return [
         place(stream, roles.get(stream, ""), learner, scheme, pairs)
         for (stream, learner, scheme), pairs in together.items()
     ]
 
 
-def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tuple[Cell, Cell]]) -> Place:
-    """From the cells of a scheme and of the plain learner, by seed."""
-    ours = np.array([accuracies(cell) for cell, _ in pairs])
-    differences = 100 * (ours - np.array([accuracies(plain) for _, plain in pairs]))
+def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tuple[Score, Score]]) -> Place:
+    """From the scores of a scheme and of the plain learner, by seed."""
+    ours = np.array([one.accuracies for one, _ in pairs])
+    differences = 100 * (ours - np.array([plain.accuracies for _, plain in pairs]))
     low, high = interval(differences)
-    cost = fmean(seconds(cell) for cell, _ in pairs) / max(1e-9, fmean(seconds(plain) for _, plain in pairs))
+    cost = fmean(one.seconds for one, _ in pairs) / max(1e-9, fmean(plain.seconds for _, plain in pairs))
     gain = float(differences.mean())
     return Place(stream, role, learner, scheme, len(pairs), float(ours.mean()), gain, low, high, cost)
 
@@ -92,14 +93,6 @@ def interval(differences: Array) -> tuple[float, float]:
         means[draw] = chosen[:, rng.integers(rounds, size=rounds)].mean()
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
-
-
-def accuracies(cell: Cell) -> list[float]:
-    return [row.accuracy for row in cell.rows if row.accuracy is not None]
-
-
-def seconds(cell: Cell) -> float:
-    return sum(row.seconds for row in cell.rows)
 
 
 def summary(found: Sequence[Place], role: str) -> str:
@@ -146,23 +139,14 @@ def line(
     )
 
 
-def document(found: Sequence[Place], cells: Iterable[Cell], roles: Mapping[str, str]) -> dict[str, object]:
-    """One row a cell and seed, and one a cell."""
-    by_key = {cell.key: cell for cell in cells}
+def document(found: Sequence[Place], scores: Sequence[Score], roles: Mapping[str, str]) -> dict[str, object]:
+    """One row a scheme, stream, learner and seed; and one a cell."""
+    plains = {(one.stream, one.learner, one.seed): one.accuracy for one in scores if one.scheme == PLAIN}
     rows = []
-    for key, cell in sorted(by_key.items()):
-        plain = by_key.get(Key(key.stream, key.learner, PLAIN, key.seed, key.iterations))
-        ours = fmean(accuracies(cell))
-        rows.append(
-            {
-                "stream": key.stream,
-                "role": roles.get(key.stream, ""),
-                "learner": key.learner,
-                "scheme": key.scheme,
-                "seed": key.seed,
-                "accuracy": round(ours, 6),
-                "gain": None if plain is None else round(100 * (ours - fmean(accuracies(plain))), 4),
-                "seconds": round(seconds(cell), 2),
-            }
-        )
+    for one in sorted(scores, key=lambda one: (one.stream, one.learner, one.scheme, one.seed)):
+        plain = plains.get((one.stream, one.learner, one.seed))
+        gain = None if plain is None else round(100 * (one.accuracy - plain), 4)
+        told = {"stream": one.stream, "role": roles.get(one.stream, ""), "learner": one.learner, "scheme": one.scheme}
+        figures = {"accuracy": round(one.accuracy, 6), "gain": gain, "seconds": round(one.seconds, 2)}
+        rows.append({**told, "seed": one.seed, **figures})
     return {"rows": rows, "cells": [asdict(one) for one in found]}
