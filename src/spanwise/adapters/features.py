@@ -10,12 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from hashlib import blake2b
 from threading import RLock
 from types import NoneType
-from typing import Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
 from spanwise.core import rows
-from spanwise.core.loop import Loop, copy_learner, dump_learner, engine_for, load_learner
+from spanwise.core.loop import Loop, Within, copy_learner, dump_learner, engine_for, load_learner
 from spanwise.core.spans import Span
 from spanwise.learner import Array, adapt
 
@@ -73,22 +73,16 @@ class Featured:
         self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
 
 
-class FeaturedLoop(Loop):
+class FeaturedLoop(Within):
     """Instances that are run by the loop of the learner within, on features that are made once for all of them."""
 
     learner: Featured
 
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
-        self._within(spans).learn(spans, self.learner.features(X), y)
+        self.within(spans).learn(spans, self.learner.features(X), y)
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
-        return self._within(spans).logits(spans, self.learner.features(X))
-
-    def _within(self, spans: Sequence[Span]) -> Loop:
-        loop = engine_for(self.learner.learner)
-        assert isinstance(loop, Loop)
-        loop.instances = {span: cast(Featured, self.instances[span]).learner for span in spans}
-        return loop
+        return self.within(spans).logits(spans, self.learner.features(X))
 
 
 class Remembered:

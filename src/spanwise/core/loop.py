@@ -8,7 +8,7 @@ import pickle
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
@@ -95,6 +95,16 @@ class Loop:
             return [work(span) for span in spans]
         with ThreadPoolExecutor(self.threads) as threads:
             return list(threads.map(work, spans))
+
+
+class Within(Loop):
+    """Instances that hold a learner within, as `instance.learner`, and are run by the loop of that one."""
+
+    def within(self, spans: Sequence[Span]) -> Loop:
+        """The loop of the learners within."""
+        loop = engine_for(self.learner.learner)  # type: ignore[attr-defined]
+        loop.instances = {span: self.instances[span].learner for span in spans}  # type: ignore[attr-defined]
+        return cast(Loop, loop)
 
 
 class Threaded:

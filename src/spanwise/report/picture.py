@@ -4,11 +4,9 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from spanwise.errors import MissingExtraError
 from spanwise.evaluate.summary import Evaluation
-from spanwise.learner import Array
+from spanwise.report.replay import trailing_mean
 from spanwise.report.story import mean_span
 
 try:
@@ -52,7 +50,14 @@ def _draw_accuracy(axes: Any, evaluation: Evaluation, name: str) -> None:
     rounds = [row.round for row in evaluation.rows if row.scheme == name and row.accuracy is not None]
     style = {"color": COLOURS[name]} if name in COLOURS else {}
     dashes = ":" if name == "plain-ensemble" else "-"
-    axes.plot(rounds, smooth(values), dashes, label=f"{name} ({100 * values.mean():.1f} %)", linewidth=1.6, **style)
+    axes.plot(
+        rounds,
+        trailing_mean(values, SMOOTH),
+        dashes,
+        label=f"{name} ({100 * values.mean():.1f} %)",
+        linewidth=1.6,
+        **style,
+    )
 
 
 def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
@@ -63,15 +68,3 @@ def _draw_spans(axes: Any, evaluation: Evaluation, name: str) -> None:
         if points:
             colour = COLOURS.get(name, "tab:purple")
             axes.plot(*zip(*points, strict=True), marker, color=colour, markersize=3.5, label=f"{name}: {label}")
-
-
-def smooth(values: Array) -> Array:
-    """The mean of each value and up to `SMOOTH` - 1 before it.
-
-    >>> smooth(np.array([1.0, 0.0])).tolist()
-    [1.0, 0.5]
-    """
-    sums = np.concatenate([[0.0], np.cumsum(values)])
-    end = np.arange(1, len(values) + 1)
-    begin = np.maximum(0, end - SMOOTH)
-    return np.asarray((sums[end] - sums[begin]) / (end - begin))

@@ -13,14 +13,14 @@ import shutil
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 from time import perf_counter
-from typing import IO, Any, NamedTuple, Self, cast
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 
 from spanwise.core import rows
 from spanwise.core.choice import log_softmax
 from spanwise.core.labels import Labels
-from spanwise.core.loop import Engine, Loop, copy_learner, dump_learner, engine_for, load_learner
+from spanwise.core.loop import Engine, Loop, Within, copy_learner, dump_learner, engine_for, load_learner
 from spanwise.core.pool import Pool, complete
 from spanwise.core.spans import Cover, Span
 from spanwise.errors import DataError, SettingError
@@ -81,23 +81,17 @@ class LogProbs:
         self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
 
 
-class LogProbsLoop(Loop):
+class LogProbsLoop(Within):
     """Instances that are run by the loop of the learner within."""
 
     learner: LogProbs
 
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
-        self._within(spans).learn(spans, X, y)
+        self.within(spans).learn(spans, X, y)
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
-        n, answers = rows.count(X), self._within(spans).logits(spans, X)
+        n, answers = rows.count(X), self.within(spans).logits(spans, X)
         return [log_probs(said, n, self.learner.classes, span) for span, said in zip(spans, answers, strict=True)]
-
-    def _within(self, spans: Sequence[Span]) -> Loop:
-        loop = engine_for(self.learner.learner)
-        assert isinstance(loop, Loop)
-        loop.instances = {span: cast(LogProbs, self.instances[span]).learner for span in spans}
-        return loop
 
 
 def log_probs(logits: Array, n: int, classes: int, span: Span) -> Array:
