@@ -125,7 +125,8 @@ def test_the_papers_tables_and_ours_are_those_the_bench_wrote():
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     for scheme, told in [("awe-literal", "gains {:.2f} points with FT"), ("plain-ensemble", "learners gains {:.2f}.")]:
         rows = json.loads((ROOT / "results" / "table1.json").read_text(encoding="utf-8"))["rows"]
-        gains = [row["gain"] for row in rows if (row["learner"], row["scheme"]) == ("ft", scheme)]
+        rows = [row for row in rows if (row["stream"], row["learner"], row["scheme"]) == ("huffpost", "ft", scheme)]
+        gains = [row["gain"] for row in rows]
         assert told.format(sum(gains) / len(gains)) in readme
 
 

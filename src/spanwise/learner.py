@@ -32,7 +32,8 @@ class Learner(Protocol):
     started before a class appeared must be: what it says of the classes it leaves out is
     the row's least logit minus 1. It may be wider, as a network made for more classes than
     have appeared is: what it says of those is left out. Optional attributes: `accepts_nan = True` when NaN and
-    infinite features are welcome; `copy()` when there is a faster way than `deepcopy`;
+    infinite features are welcome; `seedless = True` when all fresh learners are the same, whatever
+    the seed; `copy()` when there is a faster way than `deepcopy`;
     `engine()` when the learner knows a better way to run many of itself than a loop.
     """
 

@@ -113,6 +113,14 @@ def test_a_seed_repeats_a_run(make):
     assert np.array_equal(trained(learner, seed=5).logits(X), trained(learner, seed=5).logits(X))
 
 
+def test_a_model_without_a_seed_anywhere_is_seedless():
+    assert RiverLearner(tree.HoeffdingTreeClassifier()).fresh(1).seedless
+    assert RiverLearner(preprocessing.StandardScaler() | naive_bayes.GaussianNB()).seedless
+    assert not RiverLearner(ensemble.BaggingClassifier(naive_bayes.GaussianNB())).seedless
+    votes = ensemble.VotingClassifier([tree.HoeffdingAdaptiveTreeClassifier(), naive_bayes.GaussianNB()])
+    assert not RiverLearner(votes).seedless
+
+
 def test_seeds_reach_every_model_inside():
     leaf = tree.HoeffdingAdaptiveTreeClassifier()
     inside = RiverLearner(preprocessing.StandardScaler() | ensemble.BaggingClassifier(leaf, n_models=2)).fresh(11).model

@@ -126,12 +126,12 @@ def test_plays_are_all_combinations_each_once():
     grid = Grid("voting", ["digits", "huffpost", "digits"], ["ft", "irm", "ft"], 2)
     assert [(p.stream, p.learner, p.seed, p.iterations) for p in grid.plays({"digits": 16, "huffpost": 7})] == [
         ("digits", "ft", 0, 20),
-        ("digits", "ft", 1, 20),
         ("digits", "irm", 0, 20),
+        ("digits", "ft", 1, 20),
         ("digits", "irm", 1, 20),
         ("huffpost", "ft", 0, 1001),
-        ("huffpost", "ft", 1, 1001),
         ("huffpost", "irm", 0, 6001),
+        ("huffpost", "ft", 1, 1001),
         ("huffpost", "irm", 1, 6001),
     ]
     assert {p.iterations for p in Grid("voting", ["huffpost"], LEARNERS, 1, 9).plays({"huffpost": 7})} == {9}

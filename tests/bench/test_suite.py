@@ -1,6 +1,7 @@
 """The suite: what it says of a scheme can be worked out by hand, and what is done is not done again."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -95,13 +96,14 @@ def test_the_document_has_a_row_a_cell_and_seed():
 
 
 def test_the_ensemble_is_as_large_as_the_pool_of_spanwise():
-    assert size(100) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
+    assert size(100, 8) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
+    assert size(100, 1) == 1
 
 
 def test_every_instance_that_a_replayed_scheme_wants_is_recorded():
     rounds = 40
-    recorded = [{(s.start, s.copy) for c in covers(rounds) for s in c.active(t)} for t in range(1, rounds + 1)]
-    for made in replayed(rounds).values():
+    recorded = [{(s.start, s.copy) for c in covers(rounds, 3) for s in c.active(t)} for t in range(1, rounds + 1)]
+    for made in replayed(rounds, 3).values():
         cover = made(centroids()).method.cover
         for t, known in enumerate(recorded, start=1):
             assert {(span.start, span.copy) for span in cover.active(t)} <= known
@@ -121,7 +123,9 @@ def small(monkeypatch):
 def test_a_play_has_a_cell_for_every_scheme_and_replays_the_plain_learner_as_it_is_live(small, tmp_path):
     task = Task("abrupt", "naive-bayes", 0)
     found = {score.scheme: score for score in play(task, tmp_path, tmp_path)}
-    assert set(found) == {*replayed(6), "awe", "awe-literal"}
+    assert set(found) == {*replayed(6, 1), *playing.live(6)} == set(task.schemes)
+    (again,) = play(replace(task, schemes=("spanwise",)), tmp_path, tmp_path)
+    assert again.accuracies == found["spanwise"].accuracies
     (held,) = playing.scores(task, {"plain": playing.Plain}, *live_learner())
     assert held.accuracies == found["plain"].accuracies
 

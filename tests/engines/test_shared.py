@@ -73,6 +73,14 @@ def test_an_instance_that_several_schemes_want_is_trained_once():
     assert shared.learner.counts["learn"] == sum(len(MRI().starts(t)) for t in range(1, 11))
 
 
+def test_the_paper_s_pool_of_a_learner_without_randomness_is_the_merged_one():
+    """Instances of one start differ by their seed alone, so that one of them is all of them."""
+    shared = Shared(Counting())
+    shared.seedless = True
+    evaluate({"awe-literal": AWE(shared, horizon=10, literal=True)}, list(toy_batches(10)))
+    assert shared.learner.counts["learn"] == sum(len(MRI().starts(t)) for t in range(1, 11))
+
+
 def test_what_sharing_saved_is_on_the_clock():
     class Slow(Counting):
         def fresh(self, seed):

@@ -4,15 +4,20 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDClassifier
+from sklearn.naive_bayes import GaussianNB
 
 from spanwise import Plain, PlainEnsemble, Spanwise
 from spanwise.adapters.functions import FunctionLearner
+from spanwise.adapters.sklearn import SklearnLearner
 from spanwise.checks import centroids, toy_batches
+from spanwise.core.choice import Weighted
+from spanwise.core.pool import Scores
 from spanwise.core.spans import MRI, Span
 from spanwise.errors import SettingError
 from spanwise.schemes.covers import WithCopies
 from spanwise.schemes.guard import Advantage
-from spanwise.schemes.spanwise import Averaged, Guarded
+from spanwise.schemes.spanwise import Averaged, Guarded, Mixed, trained_by_start
 from spanwise.streams import Abrupt, Stationary
 
 
@@ -140,6 +145,24 @@ def test_the_cover_has_copies_of_start_one_only():
     assert cover.active(9) == [*(Span(1, copy=copy) for copy in range(3)), *MRI(2).active(9)[1:]]
     with pytest.raises(SettingError, match="at least one"):
         Spanwise(centroids(), copies=0)
+
+
+def test_all_starts_in_proportions_are_the_weighted_sum_of_their_instances():
+    model = Spanwise(centroids(), copies=2, seed=1)
+    batches = list(toy_batches(6, seed=3))
+    for X, y in batches[:5]:
+        model.learn(X, y)
+    said = Scores(model.method.pool, batches[5][0])
+    groups = trained_by_start(model.method.pool)
+    mixed = Mixed("mixture", dict(zip(groups.values(), (0.5, 0.3, 0.2), strict=True)))
+    assert sum(mixed.weights.values()) == pytest.approx(1.0)
+    assert mixed.proba(said) == pytest.approx(Weighted(mixed.weights, "softmax").proba(said))
+
+
+def test_one_copy_is_kept_of_a_learner_without_randomness():
+    assert len(Spanwise(SklearnLearner(GaussianNB())).method.cover.active(1)) == 1
+    assert len(Spanwise(SklearnLearner(SGDClassifier())).method.cover.active(1)) == 12
+    assert len(Spanwise(GaussianNB(), copies=3).method.cover.active(1)) == 3
 
 
 def test_an_average_of_one_goes_by_its_span():

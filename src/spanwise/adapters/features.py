@@ -49,6 +49,7 @@ class Featured:
         self.features = features if isinstance(features, Remembered) else Remembered(features)
         self.learner = adapt(learner)
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.seedless = bool(getattr(self.learner, "seedless", False))
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.features, self.learner.fresh(seed))

@@ -100,6 +100,7 @@ class Filled:
 
     def __init__(self, learner: object, past: Moments | None = None) -> None:
         self.learner = adapt(learner)
+        self.seedless = bool(getattr(self.learner, "seedless", False))
         self.past = past  # never changed in place, as copies share it
 
     def fresh(self, seed: int) -> Self:

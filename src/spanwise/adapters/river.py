@@ -61,6 +61,7 @@ class RiverLearner:
         check_classifier(model)
         self.template = model.clone()
         self.model = self.template.clone()
+        self.seedless = not _takes_seed(model._get_params())
         self.batches = not by_row and _takes_batches(model) and find_spec("pandas") is not None
         self.seen: set[int] = set()
 
@@ -137,7 +138,7 @@ class RiverLearner:
 
     def _twin(self, model: Any, seen: set[int]) -> Self:
         twin = type(self).__new__(type(self))
-        twin.template, twin.batches = self.template, self.batches
+        twin.template, twin.batches, twin.seedless = self.template, self.batches, self.seedless
         twin.model, twin.seen = model, seen
         return twin
 
@@ -152,6 +153,15 @@ def check_classifier(model: object) -> None:
         f"{model} is no River classifier that gives each row one label: pass an instance of one, "
         "or a pipeline that ends in one"
     )
+
+
+def _takes_seed(value: Any) -> bool:
+    """Whether there is a `seed` anywhere in River's description of a model's parameters."""
+    if isinstance(value, dict):
+        return "seed" in value or any(_takes_seed(item) for item in value.values())
+    if isinstance(value, list | tuple):
+        return any(_takes_seed(item) for item in value)
+    return isinstance(value, base.Estimator) and _takes_seed(value._get_params())
 
 
 def _seeded(value: Any, seed: int) -> Any:

@@ -72,6 +72,7 @@ class SklearnLearner:
         self.accepts_nan = all(get_tags(step).input_tags.allow_nan for step in steps)
         self.stateless = tuple(not get_tags(step).requires_fit for step in steps[:-1])
         self.random_states = random_states(self.template)
+        self.seedless = not self.random_states
         self._begin(self._untrained(0))
 
     def fresh(self, seed: int) -> Self:

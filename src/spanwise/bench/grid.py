@@ -87,7 +87,11 @@ class Grid:
             known("learner", learner, NAMED)
 
     def plays(self, rounds: Mapping[str, int]) -> list[Play]:
-        """By stream, then learner, then seed; `rounds` of each stream."""
+        """By stream, then seed, then learner, so that a table has all learners before all is done.
+
+        Args:
+            rounds: of each stream.
+        """
         return [
             Play(
                 stream,
@@ -97,8 +101,8 @@ class Grid:
                 tuple(schemes_of(self.experiment, rounds[stream])),
             )
             for stream in dict.fromkeys(self.streams)
-            for learner in dict.fromkeys(self.learners)
             for seed in range(self.seeds)
+            for learner in dict.fromkeys(self.learners)
         ]
 
 

@@ -124,6 +124,7 @@ class Threaded:
         self.learner = adapt(learner)
         self.threads = threads
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.seedless = bool(getattr(self.learner, "seedless", False))
 
     def engine(self) -> Loop:
         return Loop(self.learner, self.threads)

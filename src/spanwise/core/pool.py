@@ -96,6 +96,7 @@ class Scores:
         self.n = rows.count(X)
         self._known: dict[Span, Array] = {}
         self._proba: dict[Span, Array] = {}
+        self._means: dict[tuple[Span, ...], Array] = {}
 
     def of(self, spans: Sequence[Span]) -> list[Array]:
         """The logits of each of `spans`, (n, classes)."""
@@ -114,6 +115,12 @@ class Scores:
             if span not in self._proba:
                 self._proba[span] = softmax(logits)
         return [self._proba[span] for span in spans]
+
+    def mean_of(self, spans: tuple[Span, ...]) -> Array:
+        """The average of their probabilities, (n, classes), worked out once too."""
+        if spans not in self._means:
+            self._means[spans] = np.asarray(sum(1.0 / len(spans) * proba for proba in self.proba_of(spans)))
+        return self._means[spans]
 
 
 def softmax(logits: Array) -> Array:

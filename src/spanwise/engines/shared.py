@@ -1,6 +1,7 @@
 """Schemes side by side share what they train.
 
-An instance is determined by its seed and the folds it has seen. So when several schemes play the same
+An instance is determined by its seed and the folds it has seen; by the folds alone, where the learner says that it is
+`seedless`. So when several schemes play the same
 stream with the same seed, the instance that one of them has trained and asked is the one that the others
 want: it is trained once, and asked once, whoever comes first.
 """
@@ -63,6 +64,7 @@ class Shared:
     def __init__(self, learner: object) -> None:
         self.learner = adapt(learner)
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.seedless = bool(getattr(self.learner, "seedless", False))
         self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
         self.saved = 0.0
 
@@ -104,7 +106,7 @@ class SharedEngine:
         self.instances: dict[Span, Stage] = {}
 
     def start(self, span: Span, seed: int) -> None:
-        key = digest(seed)
+        key = digest(None if self.shared.seedless else seed)
         stage = self.shared.stages.get(key)
         if stage is None:
             loop = self.shared.loop({})
@@ -118,8 +120,8 @@ class SharedEngine:
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
         fold = digest(X, y)
         before = {span: self.instances[span] for span in spans}
-        missing = [span for span, stage in before.items() if fold not in stage.then]
-        self.shared.saved += sum(stage.then[fold].seconds for stage in before.values() if fold in stage.then)
+        missing = list({stage.key: span for span, stage in before.items() if fold not in stage.then}.values())
+        shared = [stage for span, stage in before.items() if span not in missing]
         if missing:
             loop = self.shared.loop({span: copy_learner(before[span].learner) for span in missing})
             begin = perf_counter()
@@ -129,22 +131,22 @@ class SharedEngine:
                 before[span].then[fold] = self.shared.keep(
                     Stage(digest(before[span].key, fold), loop.instances[span], each)
                 )
+        self.shared.saved += sum(stage.then[fold].seconds for stage in shared)
         self.instances.update({span: stage.then[fold] for span, stage in before.items()})
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
         rows = digest(X)
-        stages = [self.instances[span] for span in spans]
-        self.shared.saved += sum(stage.said[rows][1] for stage in stages if rows in stage.said)
-        missing = {span: stage for span, stage in zip(spans, stages, strict=True) if rows not in stage.said}
-        if missing:
+        stages = {span: self.instances[span] for span in spans}
+        missing = {stage.key: span for span, stage in stages.items() if rows not in stage.said}
+        asked = {span: stages[span] for span in missing.values()}
+        if asked:
             begin = perf_counter()
-            answers = self.shared.loop({span: stage.learner for span, stage in missing.items()}).logits(
-                list(missing), X
-            )
-            each = (perf_counter() - begin) / len(missing)
-            for stage, answer in zip(missing.values(), answers, strict=True):
+            answers = self.shared.loop({span: stage.learner for span, stage in asked.items()}).logits(list(asked), X)
+            each = (perf_counter() - begin) / len(asked)
+            for stage, answer in zip(asked.values(), answers, strict=True):
                 stage.said[rows] = answer, each
-        return [stage.said[rows][0] for stage in stages]
+        self.shared.saved += sum(stage.said[rows][1] for span, stage in stages.items() if span not in asked)
+        return [stages[span].said[rows][0] for span in spans]
 
     def copy(self) -> Self:
         twin = type(self)(self.shared)

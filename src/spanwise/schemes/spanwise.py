@@ -1,9 +1,10 @@
 """The scheme we recommend: average the long span, and leave it only for what is surely better.
 
 Independent copies of the plain learner, averaged, are hard to beat where nothing shifts; that is the
-fall-back. Younger instances stand by. Two ways to use them are tried on every round before it is learned:
-a mixture of all, in the proportions that explain the last rounds best, and the start that was the most
-accurate lately. Either plays only while its paired advantage over the fall-back is more than chance.
+fall-back. Younger instances stand by. Three ways to use them are tried on every round before it is learned:
+the average of all starts, their mixture in the proportions that explain the last rounds best, and the start
+that was the most accurate lately. One of them plays only while its paired advantage over the fall-back is
+more than chance.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,18 +14,24 @@ from typing import Self
 import numpy as np
 
 from spanwise.core.awe import Algorithm
-from spanwise.core.choice import Choice, Model, Weighted, answers
+from spanwise.core.choice import Choice, Model, answers
 from spanwise.core.evidence import Unjudged
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
-from spanwise.learner import Array
+from spanwise.learner import Array, Learner, adapt
 from spanwise.schemes.covers import WithCopies
 from spanwise.schemes.guard import Advantage
 
 COPIES = "copies"
 """What several instances of one start go by."""
+
+AVERAGE, MIXTURE, LEADER = "average", "mixture", "leader"
+TOLD = {AVERAGE: "the average of all starts", MIXTURE: "the mixture"}
+
+MANY = 12
+"""Plain learners that are averaged."""
 
 UNLIKELY = 1e-6
 """A probability below this counts as this: one surprise must not silence an instance."""
@@ -45,10 +52,28 @@ class Averaged:
         return dict.fromkeys(self.spans, 1.0 / len(self.spans))
 
     def scores(self, said: Scores) -> Array:
-        return Weighted(self.weights, "softmax").scores(said)
+        return said.mean_of(self.spans)
 
     def proba(self, said: Scores) -> Array:
-        return Weighted(self.weights, "softmax").proba(said)
+        return said.mean_of(self.spans)
+
+
+@dataclass(frozen=True)
+class Mixed:
+    """All starts in proportions that sum to 1; the instances of each are averaged."""
+
+    name: str
+    proportions: Mapping[tuple[Span, ...], float]
+
+    @property
+    def weights(self) -> Mapping[Span, float]:
+        return {span: share / len(spans) for spans, share in self.proportions.items() for span in spans}
+
+    def scores(self, said: Scores) -> Array:
+        return np.asarray(sum(share * said.mean_of(spans) for spans, share in self.proportions.items()))
+
+    def proba(self, said: Scores) -> Array:
+        return self.scores(said)
 
 
 @dataclass
@@ -72,7 +97,7 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
-        proba = {start: Averaged(spans).scores(said) for start, spans in groups.items()}
+        proba = {start: said.mean_of(spans) for start, spans in groups.items()}
         right = {start: one.argmax(axis=1) == y for start, one in proba.items()}
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage())
@@ -108,11 +133,13 @@ class Guarded(Choice):
             for start in set(memory) - set(groups):
                 del memory[start]
         proportions = self._proportions(list(groups))
-        mixture = {span: proportions[start] / len(spans) for start, spans in groups.items() for span in spans}
         leader = max(self.right, key=lambda start: (self.right[start] / self.rounds[start], -start), default=1)
-        self.offered = {"mixture": Weighted(mixture, "softmax", "mixture"), "leader": Averaged(groups[leader])}
-        others = self.offered.values() if leader != 1 else [self.offered["mixture"]]
-        return [*others, Averaged(groups[1])]
+        mixed = [
+            Mixed(AVERAGE, dict.fromkeys(groups.values(), 1.0 / len(groups))),
+            Mixed(MIXTURE, {spans: proportions[start] for start, spans in groups.items()}),
+        ]
+        self.offered = {model.name: model for model in mixed} | {LEADER: Averaged(groups[leader])}
+        return [*mixed, *([Averaged(groups[leader])] if leader != 1 else []), Averaged(groups[1])]
 
     def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
         best = max(self.offered, key=self._sure)
@@ -124,7 +151,7 @@ class Guarded(Choice):
     def why(self, picked: Model, pool: Pool) -> str:
         copies = len(trained_by_start(pool)[1])
         best = max(self.offered, key=self._sure)
-        what = "the mixture" if best == "mixture" else f"playing whoever leads (now start {self._start_of(best)})"
+        what = TOLD[best] if best != LEADER else f"playing whoever leads (now start {self._start_of(best)})"
         fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
         ahead = self.ahead.get(best, Advantage())
         if not ahead.rounds:
@@ -158,7 +185,7 @@ class Spanwise(Scheme):
 
     Args:
         learner: anything with fresh, learn and logits; a scikit-learn or River classifier, a torch module.
-        copies: plain learners that are averaged; 1 for a learner without randomness, where more add nothing.
+        copies: plain learners that are averaged; if None, 12, or 1 of a learner that says it is `seedless`.
         seed: one seed makes the run repeatable.
         classes: all classes, where they are known; else they grow as they appear.
         transactional: train copies, so that a failed round changes nothing. False saves the copies.
@@ -168,15 +195,20 @@ class Spanwise(Scheme):
         self,
         learner: object,
         *,
-        copies: int = 8,
+        copies: int | None = None,
         seed: int = 0,
         classes: Iterable[Hashable] | None = None,
         transactional: bool = True,
     ) -> None:
-        algorithm = Algorithm(
-            learner, cover=WithCopies(MRI(2), copies), evidence=Unjudged(), choice=Guarded(), seed=seed
-        )
+        learner = adapt(learner)
+        cover = WithCopies(MRI(2), copies_of(learner) if copies is None else copies)
+        algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=Guarded(), seed=seed)
         super().__init__(algorithm, classes=classes, transactional=transactional)
+
+
+def copies_of(learner: Learner) -> int:
+    """How many plain learners are worth averaging: one, where all would be the same."""
+    return 1 if getattr(learner, "seedless", False) else MANY
 
 
 def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:

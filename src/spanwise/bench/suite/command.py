@@ -3,15 +3,16 @@
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
 from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
-from spanwise.bench.suite.play import Task, live, play, replayed
+from spanwise.bench.suite.play import Task, play
 from spanwise.bench.suite.scores import add, read
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, places, summary
@@ -63,21 +64,22 @@ class Suite:
         return self.out / "suite_scores.jsonl"
 
     def left(self) -> list[Task]:
-        """Tasks that lack the score of a scheme."""
+        """Tasks with the schemes that have no score yet."""
         done = {(one.stream, one.learner, one.seed, one.scheme) for one in read(self.file)}
-        schemes = {*replayed(2), *live(2)}
-        return [
-            task
-            for task in self.tasks()
-            if any((task.stream, task.learner, task.seed, scheme) not in done for scheme in schemes)
-        ]
+        left = []
+        for task in self.tasks():
+            missing = [name for name in task.schemes if (task.stream, task.learner, task.seed, name) not in done]
+            left += [replace(task, schemes=tuple(missing))] if missing else []
+        return left
 
     def run(self, workers: int) -> None:
         """Play what is not done, and keep each play as soon as it is over."""
         left, begin = self.left(), monotonic()
         say(f"{len(self.tasks())} plays, {len(left)} of them to be played")
         work = partial(play, data=self.data, work=self.work)
-        for number, (task, scores) in enumerate(each(work, left, workers), start=1):
+        waves = [[task for task in left if (task.seed == 0) is first] for first in (True, False)]  # may share records
+        done = chain.from_iterable(each(work, wave, workers) for wave in waves)
+        for number, (task, scores) in enumerate(done, start=1):
             add(self.file, scores)
             minutes = (monotonic() - begin) / 60 * (len(left) - number) / number
             say(f"{number} of {len(left)}: {task}; about {minutes:.0f} minutes to go")

@@ -56,6 +56,7 @@ class LogProbs:
         self.learner = adapt(learner)
         self.classes = classes
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.seedless = bool(getattr(self.learner, "seedless", False))
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.learner.fresh(seed), self.classes)

@@ -1,7 +1,7 @@
 """One play of the suite: the pool recorded once, prequential schemes replayed on the record, the others live."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,81 +16,95 @@ from spanwise.core.spans import MRI, Cover
 from spanwise.engines.shared import Shared
 from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
+from spanwise.learner import Learner
 from spanwise.schemes.cbce import CBCE
 from spanwise.schemes.covers import Copies, Geometric, WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.saol import SAOL
-from spanwise.schemes.spanwise import Spanwise
+from spanwise.schemes.spanwise import Spanwise, copies_of
 from spanwise.schemes.vote import Vote
-
-COPIES = 8
-"""Of the plain learner in `Spanwise`."""
 
 Make = Callable[..., Scheme]
 
 
+REPLAYED = (PLAIN, "plain-ensemble", "spanwise", "awe-prequential", "saol", "cbce", "vote")
+LIVE = ("awe", "awe-literal")
+
+
 @dataclass(frozen=True)
 class Task:
-    """One stream, learner and seed."""
+    """One stream, learner and seed, and the schemes that are to be played."""
 
     stream: str
     learner: str
     seed: int
+    schemes: tuple[str, ...] = (*REPLAYED, *LIVE)
 
     def __str__(self) -> str:
         return f"{self.stream}, {self.learner}, seed {self.seed}"
+
+    def recorded(self, learner: Learner) -> "Task":
+        """The task whose record will do: that of seed 0, where the seed makes no difference."""
+        return replace(self, seed=0) if getattr(learner, "seedless", False) else self
 
     @property
     def file(self) -> str:
         return f"{self.stream}-{self.learner}-{self.seed}"
 
 
-def size(rounds: int) -> int:
-    """Members of the plain ensemble: as many as `Spanwise` has instances on average."""
-    pool = WithCopies(MRI(2), COPIES)
-    return round(sum(len(pool.active(t)) for t in range(1, rounds + 1)) / rounds)
+def size(rounds: int, copies: int) -> int:
+    """Members of the plain ensemble: as many as `Spanwise` has instances on average; one, if all would be the same."""
+    pool = WithCopies(MRI(2), copies)
+    return round(sum(len(pool.active(t)) for t in range(1, rounds + 1)) / rounds) if copies > 1 else 1
 
 
-def covers(rounds: int) -> list[Cover]:
+def covers(rounds: int, copies: int) -> list[Cover]:
     """All instances that a replayed scheme may want."""
-    return [MRI(), WithCopies(MRI(2), COPIES), Geometric(), Copies(size(rounds))]
+    return [MRI(), WithCopies(MRI(2), copies), Geometric(), Copies(size(rounds, copies))]
 
 
-def replayed(rounds: int) -> dict[str, Make]:
-    return {
-        PLAIN: Plain,
-        "plain-ensemble": partial(PlainEnsemble, copies=size(rounds)),
-        "spanwise": partial(Spanwise, copies=COPIES),
-        "awe-prequential": prequential_awe,
-        "saol": SAOL,
-        "cbce": CBCE,
-        "vote": Vote,
-    }
+def replayed(rounds: int, copies: int) -> dict[str, Make]:
+    """Schemes that train on all rows.
+
+    Args:
+        rounds: of the stream.
+        copies: of the plain learner in `Spanwise`.
+    """
+    ensemble, ours = partial(PlainEnsemble, copies=size(rounds, copies)), partial(Spanwise, copies=copies)
+    return dict(zip(REPLAYED, (Plain, ensemble, ours, prequential_awe, SAOL, CBCE, Vote), strict=True))
 
 
 def live(rounds: int) -> dict[str, Make]:
-    """Schemes that hold rows back, and the plain learner first, which must be what it is on the record."""
-    return {PLAIN: Plain, "awe": AWE, "awe-literal": partial(AWE, horizon=rounds, literal=True)}
+    """Schemes that hold rows back."""
+    return dict(zip(LIVE, (AWE, partial(AWE, horizon=rounds, literal=True)), strict=True))
 
 
 def play(task: Task, data: Path, work: Path) -> list[Score]:
-    """A score for each scheme."""
+    """A score for each of the task's schemes."""
     source = STREAMS[task.stream]
     stream = source.open(data)
     learner = make(task.learner, source.kind, len(stream.classes))
-    path = work / "records" / task.file
+    copies, recorded = copies_of(learner), task.recorded(learner)
+    path = work / "records" / recorded.file
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        record(learner, stream, covers(len(stream)), task.seed, path)
+        record(learner, stream, covers(len(stream), copies), recorded.seed, path)
     recording = Recording(path)
     shared = Shared(LogProbs(learner, len(stream.classes)))
     held = scores(task, live(len(stream)), shared, stream)
-    return [*scores(task, replayed(len(stream)), recording.learner(), recording.stream), *held[1:]]
+    heard = scores(recorded, replayed(len(stream), copies), recording.learner(), recording.stream)
+    return [*(replace(score, seed=task.seed) for score in heard), *held]
 
 
 def scores(task: Task, makers: Mapping[str, Make], learner: Any, stream: Any) -> list[Score]:
-    """Of each scheme, in the order of `makers`."""
-    models = {name: made(learner, seed=task.seed, classes=stream.classes) for name, made in makers.items()}
+    """Of each of the task's schemes that is among `makers`."""
+    models = {
+        name: made(learner, seed=task.seed, classes=stream.classes)
+        for name, made in makers.items()
+        if name in task.schemes
+    }
+    if not models:
+        return []
     evaluation = evaluate(models, stream, seed=task.seed)
     return [
         Score(
