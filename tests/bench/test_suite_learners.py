@@ -74,12 +74,11 @@ def test_texts_are_512_columns_to_all_but_the_linear_learner():
         assert (words.width, words.dense) == (512, True)
 
 
-def test_the_forest_has_three_trees_and_two_seeds_and_all_others_five_seeds():
+def test_the_forest_has_three_trees_and_river_s_learners_two_seeds_all_others_five():
     pytest.importorskip("river")
     assert make("adaptive-forest", "array", classes=2).model.n_models == 3
     assert SEEDS.keys() == LEARNERS.keys()
-    assert {name for name, seeds in SEEDS.items() if seeds != 5} == {"adaptive-forest"}
-    assert SEEDS["adaptive-forest"] == 2
+    assert {name: 2 if name in RIVER else 5 for name in LEARNERS} == SEEDS
 
 
 @pytest.mark.parametrize("name", sorted(RIVER))

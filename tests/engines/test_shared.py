@@ -2,6 +2,7 @@
 
 import gc
 from dataclasses import replace
+from time import sleep
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from spanwise.core.spans import MRI
 from spanwise.engines.shared import Shared, digest
 from spanwise.errors import LearnerError, SettingError
 from spanwise.evaluate import evaluate
-from spanwise.schemes.plain import Plain
+from spanwise.schemes.plain import Plain, PlainEnsemble
+from spanwise.schemes.spanwise import Spanwise
 from spanwise.schemes.vote import Vote
 
 SETTINGS = {"awe-literal": {"horizon": 8}}
@@ -100,6 +102,99 @@ def test_what_sharing_saved_is_on_the_clock():
     assert first >= 0.02
     assert second >= 0.02
     assert shared.saved == pytest.approx(0.02, abs=0.01)
+
+
+def test_what_was_trained_together_is_on_the_clock_of_everybody_who_holds_it():
+    class Slow(Patient):
+        def fresh(self, seed):
+            return Slow(self.sizes)
+
+        def copy(self):
+            return Slow(self.sizes)
+
+        def learn(self, X, y):
+            sleep(0.02)
+
+    shared = Shared(Slow())
+    models = {"first": Plain(shared), "second": PlainEnsemble(shared, copies=2)}
+    seconds = dict.fromkeys(models, 0.0)
+    for row in evaluate(models, list(toy_batches(3))).rows:
+        seconds[row.scheme] += row.seconds
+    assert 2 * 0.02 <= seconds["first"] < 3 * 0.02 <= 4 * 0.02 <= seconds["second"]
+
+
+class Together(Loop):
+    """A pool that is cheaper together, and writes down how many it was given."""
+
+    together = True
+
+    def learn(self, spans, X, y):
+        self.learner.sizes.append(len(spans))
+        super().learn(spans, X, y)
+
+
+class Patient(Counting):
+    def __init__(self, sizes=None):
+        super().__init__()
+        self.sizes = [] if sizes is None else sizes
+
+    def fresh(self, seed):
+        return Patient(self.sizes)
+
+    def copy(self):
+        return Patient(self.sizes)
+
+    def engine(self):
+        return Together(self)
+
+
+def test_where_a_pool_is_cheaper_together_schemes_train_together_once_somebody_asks():
+    """Schemes on all rows wait for each other; AWE asks as soon as it has trained, about what it holds back."""
+    shared = Shared(Patient())
+    models = [PlainEnsemble(shared, copies=3), Spanwise(shared, copies=5), AWE(shared)]
+    sizes = []
+    for X, y in toy_batches(3):
+        for model in models:
+            model.learn(X, y)
+            sizes.append(shared.learner.sizes.copy())
+            shared.learner.sizes.clear()
+    assert sizes == [[], [], [1], [5], [], [2], [5 + 1], [], [3]]
+    assert len(shared.waiting) == 5 + 2
+
+
+def test_rounds_that_nobody_asked_about_are_trained_in_their_order():
+    shared, batches = Shared(catalog.learner("ft")), list(toy_batches(4))
+    waiting, alone = Plain(shared), Plain(catalog.learner("ft"))
+    for X, y in batches:
+        waiting.learn(X, y)
+        alone.learn(X, y)
+    X = batches[0].X
+    assert np.allclose(waiting.predict_proba(X), alone.predict_proba(X), atol=1e-5)
+    assert not shared.waiting
+
+
+def test_training_that_failed_while_it_waited_is_told_to_whoever_asks_and_can_be_tried_again():
+    class Broken(Patient):
+        broken = True
+
+        def fresh(self, seed):
+            return Broken(self.sizes)
+
+        def copy(self):
+            return Broken(self.sizes)
+
+        def learn(self, X, y):
+            if Broken.broken:
+                raise ValueError("no memory")
+
+    shared = Shared(Broken())
+    model = Plain(shared)
+    X, y = next(iter(toy_batches(1)))
+    model.learn(X, y)
+    with pytest.raises(LearnerError, match="no memory"):
+        model.predict(X)
+    Broken.broken = False
+    assert len(model.predict(X)) == len(X)
 
 
 def test_what_nobody_holds_is_let_go_of():

@@ -54,7 +54,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--streams", nargs="+", help=f"{', '.join(SETTINGS)}. Default: digits. The suite has its own.")
     made.add_argument("--learners", nargs="+", help=f"{', '.join(NAMED)}. Default: first five. The suite has its own.")
     made.add_argument(
-        "--seeds", type=positive, help="How many, from 0. Default: 3; of the suite, 5, or 2 for a forest."
+        "--seeds", type=positive, help="How many, from 0. Default: 3; of the suite, 5, or 2 of River's learners."
     )
     made.add_argument("--iterations", type=positive, help="Mini-batches a round. Default: what Wild-Time sets.")
     made.add_argument("--data", type=Path, default=Path("data"), help="Folder of the streams' files. Default: data.")

@@ -151,7 +151,7 @@ def wildtime(name: str, **settings: Any) -> Callable[[Path], WildTime]:
     return lambda folder: WildTime(name, folder, **settings)
 
 
-TEXT = partial(Setting, network=encoder, optimizer=AdamW(lr=2e-5, weight_decay=0.01), damping=1e-4, slots=4)
+TEXT = partial(Setting, network=encoder, optimizer=AdamW(lr=2e-5, weight_decay=0.01), damping=1e-4, slots=8)
 
 SETTINGS = {
     "arxiv": TEXT(stream=wildtime("arxiv"), batch=(64, 64), iterations=(1001, 6001), groups=(4, 4)),
@@ -177,7 +177,7 @@ SETTINGS = {
         optimizer=Adam(lr=1e-3),
         batch=(64, 64),
         iterations=(201, 201),
-        slots=8,
+        slots=16,
     ),
     "yearbook": Setting(
         stream=wildtime("yearbook", channels_first=True),

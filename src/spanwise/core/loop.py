@@ -53,7 +53,13 @@ class Engine(Protocol):
 
 
 class Loop:
-    """One instance after another; with `threads`, that many at a time."""
+    """One instance after another; with `threads`, that many at a time.
+
+    Attributes:
+        together: whether many at once are cheaper than one by one.
+    """
+
+    together: bool = False
 
     def __init__(self, learner: Learner, threads: int | None = None) -> None:
         self.learner = learner
@@ -99,6 +105,10 @@ class Loop:
 
 class Within(Loop):
     """Instances that hold a learner within, as `instance.learner`, and are run by the loop of that one."""
+
+    @property
+    def together(self) -> bool:  # type: ignore[override]
+        return self.within(()).together
 
     def within(self, spans: Sequence[Span]) -> Loop:
         """The loop of the learners within."""

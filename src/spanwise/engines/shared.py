@@ -4,14 +4,17 @@ An instance is determined by its seed and the folds it has seen; by the folds al
 `seedless`. So when several schemes play the same
 stream with the same seed, the instance that one of them has trained and asked is the one that the others
 want: it is trained once, and asked once, whoever comes first.
+
+Where a pool is cheaper together, as a stack of networks is, an instance waits with its training until somebody asks
+it, and is trained together with all that wait for the same rows, of whichever scheme.
 """
 
 import pickle
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from time import perf_counter
-from typing import Any, Self
+from typing import Any, NamedTuple, Self, cast
 from weakref import WeakValueDictionary
 
 from spanwise.core.loop import Loop, copy_learner, engine_for
@@ -20,13 +23,13 @@ from spanwise.errors import SettingError
 from spanwise.learner import Array, Learner, adapt
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Stage:
     """An instance after some folds; it is never trained again, only copies of it are.
 
     Attributes:
         key: tells its seed and its folds.
-        learner: what was learned.
+        learner: what was learned; None while that waits.
         seconds: what its last fold took, its share where instances were trained together.
         said: by the digest of the rows it was asked about: logits, and the seconds they took.
         then: by the digest of the next fold, what came of it; so that it is there for a scheme that comes later,
@@ -34,10 +37,20 @@ class Stage:
     """
 
     key: bytes
-    learner: Learner
+    learner: Learner | None
     seconds: float = 0.0
     said: dict[bytes, tuple[Array, float]] = field(default_factory=dict)
     then: dict[bytes, "Stage"] = field(default_factory=dict)
+
+
+class Waiting(NamedTuple):
+    """A stage that is to be trained: from which one, on what; the span is for errors."""
+
+    before: Stage
+    span: Span
+    fold: bytes
+    X: Any
+    y: Array
 
 
 class Shared:
@@ -66,6 +79,8 @@ class Shared:
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
         self.seedless = bool(getattr(self.learner, "seedless", False))
         self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
+        self.waiting: dict[Stage, Waiting] = {}
+        self.patient = bool(getattr(engine_for(self.learner), "together", False))
         self.saved = 0.0
 
     def fresh(self, seed: int) -> Self:
@@ -89,6 +104,33 @@ class Shared:
         self.stages[stage.key] = stage
         return stage
 
+    def settle(self, stages: Iterable[Stage]) -> None:
+        """Train these, and all that wait for the same rows. It is on nobody's clock: each scheme pays for its own."""
+        begin = perf_counter()
+        for stage in stages:
+            while stage.learner is None:
+                first = self.waiting[stage]
+                while first.before.learner is None:
+                    first = self.waiting[first.before]
+                self._train([one for one, waits in self.waiting.items() if self._with(waits, first)])
+        self.saved -= perf_counter() - begin
+
+    def _with(self, one: Waiting, first: Waiting) -> bool:
+        return one.fold == first.fold and one.before.learner is not None
+
+    def _train(self, stages: Sequence[Stage]) -> None:
+        """Stages that wait for the same rows. A span of its own for each, as those of several schemes may be equal."""
+        found = {self.waiting[stage].span._replace(copy=i): stage for i, stage in enumerate(stages)}
+        learners = {span: self.waiting[stage].before.learner for span, stage in found.items()}
+        loop = self.loop({span: copy_learner(learner) for span, learner in learners.items() if learner is not None})
+        first = self.waiting[stages[0]]
+        begin = perf_counter()
+        loop.learn(list(found), first.X, first.y)
+        each = (perf_counter() - begin) / len(stages)
+        for span, stage in found.items():
+            stage.learner, stage.seconds = loop.instances[span], each
+            del self.waiting[stage]
+
     def loop(self, instances: Mapping[Span, Learner]) -> Loop:
         """The learner's own way to run several instances, holding these."""
         engine = engine_for(self.learner)
@@ -104,6 +146,7 @@ class SharedEngine:
     def __init__(self, shared: Shared) -> None:
         self.shared = shared
         self.instances: dict[Span, Stage] = {}
+        self.owed: list[Stage] = []  # whose training this scheme has not paid for yet
 
     def start(self, span: Span, seed: int) -> None:
         key = digest(None if self.shared.seedless else seed)
@@ -120,28 +163,38 @@ class SharedEngine:
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
         fold = digest(X, y)
         before = {span: self.instances[span] for span in spans}
-        missing = list({stage.key: span for span, stage in before.items() if fold not in stage.then}.values())
-        shared = [stage for span, stage in before.items() if span not in missing]
-        if missing:
-            loop = self.shared.loop({span: copy_learner(before[span].learner) for span in missing})
-            begin = perf_counter()
-            loop.learn(missing, X, y)
-            each = (perf_counter() - begin) / len(missing)
-            for span in missing:
-                before[span].then[fold] = self.shared.keep(
-                    Stage(digest(before[span].key, fold), loop.instances[span], each)
-                )
-        self.shared.saved += sum(stage.then[fold].seconds for stage in shared)
-        self.instances.update({span: stage.then[fold] for span, stage in before.items()})
+        for span, stage in before.items():
+            if fold not in stage.then:
+                stage.then[fold] = self.shared.keep(Stage(digest(stage.key, fold), None))
+                self.shared.waiting[stage.then[fold]] = Waiting(stage, span, fold, X, y)
+        after = {span: stage.then[fold] for span, stage in before.items()}
+        if not self.shared.patient:
+            try:
+                self.shared.settle(after.values())
+            except BaseException:
+                for stage in before.values():
+                    if self.shared.waiting.pop(stage.then[fold], None) is not None:
+                        del stage.then[fold]
+                raise
+        self.instances.update(after)
+        self.owed += after.values()
+        self._pay()
+
+    def _pay(self) -> None:
+        """As if nothing was shared: what everything this scheme holds took, once it is known."""
+        self.shared.saved += sum(stage.seconds for stage in self.owed if stage.learner is not None)
+        self.owed = [stage for stage in self.owed if stage.learner is None]
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
         rows = digest(X)
         stages = {span: self.instances[span] for span in spans}
+        self.shared.settle(stages.values())
+        self._pay()
         missing = {stage.key: span for span, stage in stages.items() if rows not in stage.said}
         asked = {span: stages[span] for span in missing.values()}
         if asked:
             begin = perf_counter()
-            answers = self.shared.loop({span: stage.learner for span, stage in asked.items()}).logits(list(asked), X)
+            answers = self._loop(asked).logits(list(asked), X)
             each = (perf_counter() - begin) / len(asked)
             for stage, answer in zip(asked.values(), answers, strict=True):
                 stage.said[rows] = answer, each
@@ -150,12 +203,13 @@ class SharedEngine:
 
     def copy(self) -> Self:
         twin = type(self)(self.shared)
-        twin.instances = dict(self.instances)
+        twin.instances, twin.owed = dict(self.instances), list(self.owed)
         return twin
 
     def state(self, span: Span, *, pickle: bool) -> Mapping[str, Any]:
         stage = self.instances[span]
-        return {"key": stage.key, "learner": self.shared.loop({span: stage.learner}).state(span, pickle=pickle)}
+        self.shared.settle([stage])
+        return {"key": stage.key, "learner": self._loop({span: stage}).state(span, pickle=pickle)}
 
     def restore(self, span: Span, seed: int, state: Mapping[str, Any], *, pickle: bool) -> None:
         key = state["key"]
@@ -165,6 +219,10 @@ class SharedEngine:
             loop.restore(span, seed, state["learner"], pickle=pickle)
             stage = self.shared.keep(Stage(key, loop.instances[span]))
         self.instances[span] = stage
+
+    def _loop(self, stages: Mapping[Span, Stage]) -> Loop:
+        """Of stages that are trained."""
+        return self.shared.loop({span: cast(Learner, stage.learner) for span, stage in stages.items()})
 
 
 def digest(*things: Any) -> bytes:

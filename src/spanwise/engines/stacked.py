@@ -80,6 +80,8 @@ class Stackable(Protocol):
 class Stacked(Loop):
     """The loop's instances, trained and asked together."""
 
+    together = True
+
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
         learner = cast(Stackable, self.learner)
         names = [f"the instance started at round {span.start}" for span in spans]
@@ -127,7 +129,8 @@ class Stack:
         def trial() -> int:
             batch = mini_batch(data, self._here({name: column[0] for name, column in plans[0].items()}))
             twice = stacked([batch, batch])
-            return self._fit(states[0], lambda one: step(one, batch), lambda two: self._together(step)(two, twice))
+            fit = self._fit(states[0], lambda one: step(one, batch), lambda two: self._together(step)(two, twice))
+            return min(fit, self.settings.slots or fit)
 
         return self._chunked(run, len(states), kind, trial)
 

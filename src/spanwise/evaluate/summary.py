@@ -89,12 +89,21 @@ class Evaluation:
         return [row for row in self._rows(name) if row.accuracy is not None]
 
     def differences(self, name: str, baseline: str = PLAIN) -> dict[int, float]:
-        """Accuracy minus the baseline's, by round that both were scored in; nothing without a baseline."""
+        """Accuracy minus the baseline's, by round that both were scored in; nothing without a baseline.
+
+        Against `plain` it is told by the rows that only one of the two got right, where they were counted: that was the
+        plain learner played beside this scheme, also where the rows of several runs were put together.
+        """
         if baseline not in self.schemes:
             return {}
         theirs = {row.round: row.accuracy for row in self.scored(baseline)}
-        ours = {row.round: row.accuracy for row in self.scored(name)}
-        return {t: a - b for t, a in ours.items() if a is not None and (b := theirs.get(t)) is not None}
+        found: dict[int, float] = {}
+        for row in self.scored(name):
+            if baseline == PLAIN and row.ahead is not None and row.behind is not None:
+                found[row.round] = (row.ahead - row.behind) / row.n
+            elif row.accuracy is not None and (other := theirs.get(row.round)) is not None:
+                found[row.round] = row.accuracy - other
+        return found
 
     def chosen_spans(self, name: str) -> list[tuple[int, int | str]]:
         """By scored round, what predicted it: rounds of history behind one instance, or a combination's name."""
