@@ -6,9 +6,11 @@ from functools import partial
 
 import pytest
 
+from spanwise import Spanwise
 from spanwise.adapters.functions import majority_class
 from spanwise.bench import suited
 from spanwise.bench.own import Data, How, Run, finished, make_schemes
+from spanwise.checks import centroids
 from spanwise.errors import DataError, LabelError, SettingError
 from spanwise.evaluate import read
 from spanwise.evaluate.record import Row
@@ -106,15 +108,16 @@ def test_a_file_of_the_same_settings_must_hold_the_same(tmp_path):
 
 @pytest.mark.parametrize(
     ("schemes", "told"),
-    [(("awe", "awe-prequential"), "awe-prequential"), (("vote", "awe"), "vote"), (("plain", "saol"), "saol")],
+    [(("awe", "spanwise"), "spanwise"), (("vote", "awe"), "vote"), (("plain", "saol"), "saol")],
 )
 def test_the_report_is_about_a_scheme_that_is_fixed_beforehand(schemes, told):
     assert How(schemes=schemes).told == told
 
 
 def test_the_plain_ensemble_is_as_large_as_the_mean_pool_and_the_literal_scheme_knows_the_horizon():
-    made = make_schemes(["plain-ensemble", "awe-literal", "plain", "vote"], Abrupt(rounds=32, size=5))
-    assert made["plain-ensemble"].keywords == {"copies": 8}
+    made = make_schemes(["plain-ensemble", "awe-literal", "plain", "vote"], centroids(), 32)
+    sizes = [len(Spanwise(centroids()).method.cover.active(t)) for t in range(1, 33)]
+    assert made["plain-ensemble"].keywords == {"copies": round(sum(sizes) / 32)}
     assert made["awe-literal"].keywords == {"horizon": 32}
     assert list(made) == ["plain-ensemble", "awe-literal", "vote"]
 

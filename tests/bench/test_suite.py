@@ -9,6 +9,7 @@ import pytest
 from spanwise.bench import __main__ as bench
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
+from spanwise.bench.suite.ablation import VARIANTS
 from spanwise.bench.suite.learners import make
 from spanwise.bench.suite.play import Task, covers, play, replayed, size
 from spanwise.bench.suite.recording import LogProbs
@@ -17,7 +18,7 @@ from spanwise.bench.suite.streams import STREAMS, Source
 from spanwise.bench.suite.table import document, interval, places, summary
 from spanwise.checks import centroids
 from spanwise.core.spans import MRI
-from spanwise.errors import UnknownNameError
+from spanwise.errors import DataError, UnknownNameError
 from spanwise.schemes.covers import WithCopies
 from spanwise.streams import Abrupt
 
@@ -162,3 +163,17 @@ def test_scores_survive_a_torn_line(tmp_path):
     assert read(file) == CELLS[:2]
     add(file, CELLS[2:])
     assert read(file) == CELLS
+
+
+def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_itself(small, tmp_path, capsys):
+    places = ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
+    with pytest.raises(DataError, match="run `spanwise bench suite`"):
+        bench.main(["ablation", *places])
+    task = Task("abrupt", "linear", 0, ("spanwise", "plain", "plain-ensemble"))
+    scores = {score.scheme: 100 * score.accuracy for score in play(task, tmp_path, tmp_path / "work")}
+    bench.main(["ablation", *places])
+    rows = {row["variant"]: row for row in json.loads((tmp_path / "out" / "ablation.json").read_text())["rows"]}
+    assert {*VARIANTS, "plain-ensemble"} == rows.keys()
+    for variant, scheme in {"as it is": "spanwise", "plain-ensemble": "plain-ensemble"}.items():
+        assert rows[variant]["gain"] == pytest.approx(scores[scheme] - scores["plain"], abs=1e-3)
+    assert "| no guard, the leader plays |" in capsys.readouterr().out

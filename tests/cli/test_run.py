@@ -73,7 +73,7 @@ def test_the_folder_tells_what_was_run_with_what(played):
     assert sorted(path.name for path in out.iterdir()) == FOLDER
     config = json.loads((out / "config.json").read_text())
     assert config["settings"]["label"] == "topic"
-    assert config["settings"]["schemes"] == ["plain-ensemble", "awe", "awe-prequential", "vote", "saol"]
+    assert config["settings"]["schemes"] == ["plain-ensemble", "spanwise", "awe-prequential", "awe", "vote", "saol"]
     assert config["settings"]["seeds"] == 2
     assert {"spanwise", "python", "numpy", "scikit-learn", "pyarrow", "plotly"} <= set(config["versions"])
     assert config["machine"]["cpus"] == os.cpu_count()
@@ -82,7 +82,7 @@ def test_the_folder_tells_what_was_run_with_what(played):
 
 def test_every_round_of_every_scheme_and_seed_is_on_record(played):
     rows = read(played[1] / "rounds.jsonl")
-    schemes = ["plain", "plain-same-fold", "plain-ensemble", "awe", "awe-prequential", "vote", "saol"]
+    schemes = ["plain", "plain-same-fold", "plain-ensemble", "spanwise", "awe-prequential", "awe", "vote", "saol"]
     expected = [(seed, t, scheme) for seed in range(2) for t in range(1, 5) for scheme in schemes]
     assert [(row.seed, row.round, row.scheme) for row in rows] == expected
     assert sum(row.n for row in rows if (row.seed, row.scheme) == (0, "awe")) == ROWS
@@ -104,7 +104,7 @@ def test_the_tables_hold_the_figures_that_are_printed(played):
 def test_the_report_is_there_and_named_and_opens_with_the_verdict_that_is_printed(played):
     shown, out = played
     assert f"The report is {out / 'report.html'}" in shown.output
-    headline = next(line for line in shown.output.splitlines() if "awe-prequential" in line and "would" in line)
+    headline = next(line for line in shown.output.splitlines() if "spanwise" in line and "would" in line)
     assert headline in unescape((out / "report.html").read_text())
 
 

@@ -4,6 +4,8 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.linear_model import SGDClassifier
 from sklearn.naive_bayes import GaussianNB
 
@@ -170,3 +172,20 @@ def test_an_average_of_one_goes_by_its_span():
     assert Averaged(spans).name == "copies"
     assert Averaged(spans[:1]).name == Span(1)
     assert Averaged(spans).weights == {Span(1): 0.5, Span(1, copy=1): 0.5}
+
+
+@given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), min_size=3, max_size=60), st.sampled_from([0.5, 0.95]))
+def test_a_candidate_loses_at_most_its_lead_and_one_round_each_time_it_takes_over(rounds, decay):
+    """The guarantee of the docs: from taking over after round a until it stops after round b."""
+    ahead, leads, differences, plays = Advantage(decay), [0.0], [0.0], [False]
+    for ours, theirs in rounds:
+        ahead = ahead.after(np.arange(8) < ours, np.arange(8) < theirs)
+        differences.append((ours - theirs) / 8)
+        leads.append(ahead.total)
+        plays.append(ahead.sure(1.0) > 0)  # the round after this one
+    for a in range(1, len(plays)):
+        if plays[a] and not plays[a - 1]:
+            stop = next((t for t in range(a + 1, len(plays)) if not plays[t]), len(plays) - 1)
+            for b in range(a + 1, stop + 1):
+                assert sum(differences[a + 1 : b + 1]) >= leads[b] - leads[a] - 1e-9
+                assert leads[b] >= -1

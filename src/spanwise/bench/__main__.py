@@ -28,6 +28,10 @@ SUITE = "suite"
 """Has streams and learners of its own, and needs scikit-learn."""
 
 
+ABLATION = "ablation"
+"""Of `Spanwise`, on what the suite has recorded."""
+
+
 class Parser(argparse.ArgumentParser):
     """Says what is wrong in one line."""
 
@@ -43,7 +47,7 @@ def positive(text: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = [*EXPERIMENTS, REGRET, SUITE]
+    names = [*EXPERIMENTS, REGRET, SUITE, ABLATION]
     made = Parser(
         prog="spanwise bench",
         description="The paper's tables and figures, measured. What is done is kept, and not run again.",
@@ -73,11 +77,13 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
-    known("experiment", given.experiment, [*EXPERIMENTS, REGRET, SUITE])
+    known("experiment", given.experiment, [*EXPERIMENTS, REGRET, SUITE, ABLATION])
     if given.experiment == REGRET:
         regret(given.seeds or SEEDS, given.out, given.dry_run)
     elif given.experiment == SUITE:
         suite(given)
+    elif given.experiment == ABLATION:
+        print(import_module("spanwise.bench.suite.ablation").run(given.work, given.out, given.workers))
     else:
         experiment(given)
 

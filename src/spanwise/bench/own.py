@@ -19,16 +19,17 @@ from spanwise import catalog
 from spanwise.bench import suited
 from spanwise.bench.folder import made_with, take, write_parquet
 from spanwise.core.scheme import Scheme
-from spanwise.core.spans import MRI
 from spanwise.errors import DataError, LabelError, SettingError
 from spanwise.evaluate import Evaluation, compare, read
 from spanwise.evaluate.seeds import across, by_seed
 from spanwise.evaluate.summary import PLAIN
+from spanwise.learner import adapt
 from spanwise.report.table import HEADER_ACROSS, cells_across, markdown
 from spanwise.report.verdict import Verdict
+from spanwise.schemes.spanwise import copies_of, mean_pool
 
-SCHEMES = ("plain-ensemble", "awe", "awe-prequential", "vote", "saol")
-TOLD = "awe-prequential"
+SCHEMES = ("plain-ensemble", "spanwise", "awe-prequential", "awe", "vote", "saol")
+TOLD = "spanwise"
 """What the report is about where it is among the schemes; else the first of those given."""
 
 EMBEDDED = {"rounds": 120, "size": 60}
@@ -165,7 +166,7 @@ class Run:
                     compare(
                         learner,
                         stream,
-                        make_schemes(self.how.schemes, stream),
+                        make_schemes(self.how.schemes, learner, len(stream)),
                         seed=seed,
                         record=self.record,
                         checkpoint=checkpoint,
@@ -211,13 +212,11 @@ def check_playable(stream: Any, file: str) -> None:
         )
 
 
-def make_schemes(names: Sequence[str], stream: Any) -> dict[str, str | Callable[..., Scheme]]:
-    """By name; those that need to know the stream are told. The plain ensemble is as large as AWE's mean pool."""
-    rounds = len(stream)
-    pool = round(sum(len(MRI().starts(t)) for t in range(1, rounds + 1)) / rounds)
+def make_schemes(names: Sequence[str], learner: object, rounds: int) -> dict[str, str | Callable[..., Scheme]]:
+    """By name; those that need to know the stream are told. The plain ensemble is as large as Spanwise's mean pool."""
     knowing: dict[str, dict[str, int]] = {
         "awe-literal": {"horizon": rounds},
-        "plain-ensemble": {"copies": max(2, pool)},
+        "plain-ensemble": {"copies": max(2, mean_pool(rounds, copies_of(adapt(learner))))},
     }
     return {
         name: partial(catalog.find(catalog.SCHEMES, name), **knowing.get(name, {})) for name in names if name != PLAIN

@@ -83,10 +83,12 @@ class Guarded(Choice):
     Args:
         memory: what a round counts a round later, for proportions and for who was most accurate lately.
         margin: standard errors that an advantage must exceed.
+        decay: what a round counts a round later, for advantages.
     """
 
     memory: float = 0.5
     margin: float = 1.0
+    decay: float = 0.95
     shares: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, of what was explained
     right: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, decayed
     rounds: dict[int, float] = field(default_factory=dict, init=False, repr=False)
@@ -100,7 +102,7 @@ class Guarded(Choice):
         proba = {start: said.mean_of(spans) for start, spans in groups.items()}
         right = {start: one.argmax(axis=1) == y for start, one in proba.items()}
         for name, model in self.offered.items():
-            before = self.ahead.get(name, Advantage())
+            before = self.ahead.get(name, Advantage(self.decay))
             self.ahead[name] = before.after(answers(model, said) == y, right[1])
         self._explain(proba, y)
         for start, rows in right.items():
@@ -209,6 +211,16 @@ class Spanwise(Scheme):
 def copies_of(learner: Learner) -> int:
     """How many plain learners are worth averaging: one, where all would be the same."""
     return 1 if getattr(learner, "seedless", False) else MANY
+
+
+def mean_pool(rounds: int, copies: int) -> int:
+    """Instances that `Spanwise` has on average over so many rounds.
+
+    >>> mean_pool(100, copies=12)
+    17
+    """
+    cover = WithCopies(MRI(2), copies)
+    return round(sum(len(cover.active(t)) for t in range(1, rounds + 1)) / rounds)
 
 
 def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:

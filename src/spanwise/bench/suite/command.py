@@ -8,13 +8,14 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import monotonic
+from typing import get_args
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
 from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
 from spanwise.bench.suite.play import Task, play
 from spanwise.bench.suite.scores import add, read
-from spanwise.bench.suite.streams import STREAMS
+from spanwise.bench.suite.streams import STREAMS, Role
 from spanwise.bench.suite.table import document, places, summary
 
 ROLES = {name: source.role for name, source in STREAMS.items()}
@@ -88,7 +89,7 @@ class Suite:
         """suite.json, suite.md, and the table of all that is scored."""
         scores = read(self.file)
         found = places(scores, ROLES)
-        roles = [role for role in ("development", "confirmation") if any(place.role == role for place in found)]
+        roles = [role for role in get_args(Role) if any(place.role == role for place in found)]
         table = "\n".join(f"### {role.capitalize()} streams\n\n{summary(found, role)}" for role in roles)
         text = json.dumps({**made_with(), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")

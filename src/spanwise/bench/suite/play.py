@@ -21,7 +21,7 @@ from spanwise.schemes.cbce import CBCE
 from spanwise.schemes.covers import Copies, Geometric, WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.saol import SAOL
-from spanwise.schemes.spanwise import Spanwise, copies_of
+from spanwise.schemes.spanwise import Spanwise, copies_of, mean_pool
 from spanwise.schemes.vote import Vote
 
 Make = Callable[..., Scheme]
@@ -54,8 +54,7 @@ class Task:
 
 def size(rounds: int, copies: int) -> int:
     """Members of the plain ensemble: as many as `Spanwise` has instances on average; one, if all would be the same."""
-    pool = WithCopies(MRI(2), copies)
-    return round(sum(len(pool.active(t)) for t in range(1, rounds + 1)) / rounds) if copies > 1 else 1
+    return mean_pool(rounds, copies) if copies > 1 else 1
 
 
 def covers(rounds: int, copies: int) -> list[Cover]:

@@ -1,7 +1,8 @@
 """The streams of the suite: those a scheme is found on, and those that confirm it.
 
 A scheme may be tuned on the *development* streams as often as one likes. The *confirmation* streams are not looked at
-until it is fixed, and then once. A stream is a recipe until it is opened with the folder of its file.
+until it is fixed, and then once. An *adversary* gives nobody a chance to learn from the past, and is reported apart. A
+stream is a recipe until it is opened with the folder of its file.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +21,7 @@ from spanwise.streams import Abrupt, Batch, CovariateShift, Gradual, LabelShift,
 from spanwise.streams.synthetic import Synthetic
 from spanwise.streams.wildtime import WildTime
 
-Role = Literal["development", "confirmation"]
+Role = Literal["development", "confirmation", "adversary"]
 Kind = Literal["array", "text", "columns"]
 """What a learner is given: an array of numbers, a list of texts, or columns of numbers and categories."""
 
@@ -151,4 +152,5 @@ STREAMS: dict[str, Source] = {
     "second-stationary": Source(
         "confirmation", "array", partial(synthetic, Stationary, classes=6, features=20, seed=1)
     ),
+    "new-each-round": Source("adversary", "array", partial(synthetic, Abrupt, every=1)),
 }

@@ -1,0 +1,152 @@
+"""`spanwise bench ablation`: what each part of `Spanwise` is for, on the records of the development streams."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+
+from spanwise.bench.folder import made_with
+from spanwise.bench.processes import each
+from spanwise.bench.suite.learners import LEARNERS
+from spanwise.bench.suite.play import Task, size
+from spanwise.bench.suite.recording import Recording
+from spanwise.bench.suite.streams import STREAMS
+from spanwise.bench.tables import markdown
+from spanwise.core.awe import Algorithm
+from spanwise.core.choice import Model
+from spanwise.core.evidence import Unjudged
+from spanwise.core.pool import Pool
+from spanwise.core.refine import Estimate
+from spanwise.core.scheme import Scheme
+from spanwise.core.spans import MRI, Cover, Span
+from spanwise.errors import DataError
+from spanwise.evaluate import evaluate
+from spanwise.evaluate.summary import PLAIN
+from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.plain import Plain, PlainEnsemble
+from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded
+
+ENSEMBLE = "plain-ensemble"
+HEADER = ("Spanwise", "mean gain", "worst cell", "over the ensemble", "worst against it")
+
+
+@dataclass
+class Only(Guarded):
+    """Guarded, with some of what it offers left out."""
+
+    kept: tuple[str, ...] = (AVERAGE, MIXTURE, LEADER)
+
+    def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
+        found = super().candidates(estimates, pool, round)
+        self.offered = {name: model for name, model in self.offered.items() if name in self.kept}
+        return found
+
+
+@dataclass
+class Unguarded(Only):
+    """Plays the one thing that it offers, come what may."""
+
+    def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
+        return self.offered[self.kept[0]]
+
+
+@dataclass(frozen=True)
+class Variant:
+    """Spanwise with a part changed.
+
+    Attributes:
+        choice: made anew for every run.
+        factor: of the cover.
+        copies: of a learner with randomness.
+    """
+
+    choice: Callable[[], Guarded] = Guarded
+    factor: int = 2
+    copies: int = MANY
+
+    def make(self, copies: int, learner: Any, *, seed: int, classes: Sequence[Any]) -> Scheme:
+        """Around a learner of which so many copies were recorded to be averaged."""
+        cover: Cover = WithCopies(MRI(self.factor), min(self.copies, copies))
+        return Scheme(
+            Algorithm(learner, cover=cover, evidence=Unjudged(), choice=self.choice(), seed=seed), classes=classes
+        )
+
+
+VARIANTS: dict[str, Variant] = {
+    "as it is": Variant(),
+    "the fall-back alone": Variant(partial(Guarded, margin=1e9)),
+    "without the average": Variant(partial(Only, kept=(MIXTURE, LEADER))),
+    "without the mixture": Variant(partial(Only, kept=(AVERAGE, LEADER))),
+    "without the leader": Variant(partial(Only, kept=(AVERAGE, MIXTURE))),
+    "no guard, the average plays": Variant(partial(Unguarded, kept=(AVERAGE,))),
+    "no guard, the mixture plays": Variant(partial(Unguarded, kept=(MIXTURE,))),
+    "no guard, the leader plays": Variant(partial(Unguarded, kept=(LEADER,))),
+    "margin 0": Variant(partial(Guarded, margin=0.0)),
+    "margin 2": Variant(partial(Guarded, margin=2.0)),
+    "advantages decay by 0.8": Variant(partial(Guarded, decay=0.8)),
+    "advantages never decay": Variant(partial(Guarded, decay=1.0)),
+    "memory 0.8": Variant(partial(Guarded, memory=0.8)),
+    "memory 0.2": Variant(partial(Guarded, memory=0.2)),
+    "factor 4": Variant(factor=4),
+    "6 copies": Variant(copies=6),
+    "1 copy": Variant(copies=1),
+}
+
+
+def play(task: Task, work: Path) -> dict[str, float]:
+    """Points that each variant, and the ensemble as large as the pool, are ahead of the plain learner."""
+    recording = Recording(work / "records" / task.file)
+    rounds, copies = len(recording.stream), MANY if (recording.instances[:, 1] > 0).any() else 1
+    makers: dict[str, Callable[..., Scheme]] = {
+        PLAIN: Plain,
+        ENSEMBLE: partial(PlainEnsemble, copies=size(rounds, copies)),
+        **{name: partial(variant.make, copies) for name, variant in VARIANTS.items()},
+    }
+    models = {
+        name: made(recording.learner(), seed=recording.seed, classes=recording.classes) for name, made in makers.items()
+    }
+    evaluation = evaluate(models, recording.stream, seed=recording.seed)
+    plain = evaluation.accuracy_of(PLAIN)
+    return {name: 100 * float(np.mean(evaluation.accuracy_of(name) - plain)) for name in models if name != PLAIN}
+
+
+def run(work: Path, out: Path, workers: int) -> str:
+    """Replay seed 0 of all that was recorded of the development streams; write ablation.json and ablation.md."""
+    found = [
+        task
+        for stream, source in STREAMS.items()
+        for learner in LEARNERS
+        if source.role == "development" and (work / "records" / (task := Task(stream, learner, 0)).file).exists()
+    ]
+    if not found:
+        raise DataError(f"{work} holds no record of a development stream: run `spanwise bench suite` with it first")
+    cells = dict(sorted(each(partial(play, work=work), found, workers), key=lambda pair: found.index(pair[0])))
+    rows = [
+        {"stream": task.stream, "learner": task.learner, "variant": name, "gain": round(gain, 4)}
+        for task, gains in cells.items()
+        for name, gain in gains.items()
+    ]
+    table = markdown(HEADER, [line(name, cells) for name in VARIANTS])
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "ablation.json").write_text(json.dumps({**made_with(), "rows": rows}, indent=1) + "\n", encoding="utf-8")
+    (out / "ablation.md").write_text(table, encoding="utf-8")
+    return table
+
+
+def line(name: str, cells: Mapping[Task, Mapping[str, float]]) -> tuple[str, ...]:
+    """What is told of one variant."""
+    worst = min(cells, key=lambda task: cells[task][name])
+    against = {task: gains[name] - gains[ENSEMBLE] for task, gains in cells.items()}
+    behind = min(against, key=lambda task: against[task])
+    return (
+        name,
+        f"{fmean(gains[name] for gains in cells.values()):+.2f}",
+        f"{cells[worst][name]:+.2f} ({worst.stream}, {worst.learner})",
+        f"{fmean(against.values()):+.2f}",
+        f"{against[behind]:+.2f} ({behind.stream}, {behind.learner})",
+    )
