@@ -40,7 +40,7 @@ SHAPES = {  # rounds, rows, classes, columns
     "flights": (53, 327_346, 2, None),
     "huffpost-year": (7, 63_905, 11, None),
     "rotating-mnist": (60, 30_000, 10, 784),
-    "seasonal-cifar10": (60, 30_000, 10, 3072),
+    "seasonal-cifar10": (60, 30_000, 10, 768),
     "abrupt": (100, 30_000, 4, 10),
     "gradual": (100, 30_000, 4, 10),
     "stationary": (100, 30_000, 4, 10),

@@ -95,8 +95,9 @@ class Algorithm:
         return {span: estimate for span, estimate in found.items() if estimate is not None}
 
     def estimate(self, model: Model, record: Record) -> Estimate | None:
-        reference = record.tally(self.reference) if self.reference is not None else None
-        return self.window.estimate(record.tally(model), reference, self.round - 1)
+        reference = self.reference
+        compared = None if reference is None else record.tally(reference)
+        return self.window.estimate(record.tally(model), compared, self.round - 1)
 
     def pick(self, record: Record) -> Model:
         """Line 16: who predicts next; before anything is known, the first instance."""

@@ -119,7 +119,9 @@ class Scores:
     def mean_of(self, spans: tuple[Span, ...]) -> Array:
         """The average of their probabilities, (n, classes), worked out once too."""
         if spans not in self._means:
-            self._means[spans] = np.asarray(sum(1.0 / len(spans) * proba for proba in self.proba_of(spans)))
+            parts = self.proba_of(spans)
+            mean = sum(1.0 / len(spans) * proba for proba in parts) if len(parts) > 1 else parts[0]
+            self._means[spans] = np.asarray(mean)
         return self._means[spans]
 
 
@@ -129,8 +131,11 @@ def softmax(logits: Array) -> Array:
     >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
     [[0.5, 0.5], [1.0, 0.0]]
     """
-    powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return np.asarray(powers / powers.sum(axis=1, keepdims=True))
+    by_class = logits.T.copy()  # numpy is slow along a short last axis
+    by_class -= by_class.max(axis=0)
+    np.exp(by_class, out=by_class)
+    by_class /= by_class.sum(axis=0)
+    return by_class.T
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from typing import Self
 
+import numpy as np
+
 from spanwise.learner import Array
 
 LEAST = 2
@@ -42,9 +44,9 @@ class Advantage:
 
     def after(self, ours: Array, theirs: Array) -> Self:
         """One round later, given which rows each got right."""
-        differences = ours.astype(float) - theirs
-        mean = float(differences.mean())
-        chance = float(differences.var()) / len(differences)
+        n, won, lost = len(ours), np.count_nonzero(ours > theirs), np.count_nonzero(theirs > ours)
+        mean = (won - lost) / n
+        chance = ((won + lost) / n - mean**2) / n
         moved = (mean - self.mean) ** 2 if self.rounds else 0.0
         return type(self)(
             self.decay,

@@ -106,13 +106,13 @@ class Guarded(Choice):
             self.ahead[name] = before.after(answers(model, said) == y, right[1])
         self._explain(proba, y)
         for start, rows in right.items():
-            self.right[start] = self.memory * self.right.get(start, 0.0) + float(rows.mean())
+            self.right[start] = self.memory * self.right.get(start, 0.0) + np.count_nonzero(rows) / len(y)
             self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
 
     def _explain(self, proba: Mapping[int, Array], y: Array) -> None:
         """One step of expectation and maximisation: whom does each label speak for?"""
-        weights = self._proportions(list(proba))
-        likely = np.stack([one[np.arange(len(y)), y] for one in proba.values()])
+        weights, rows = self._proportions(list(proba)), np.arange(len(y))
+        likely = np.array([one[rows, y] for one in proba.values()])
         spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
         shares = (spoken / spoken.sum(axis=0)).mean(axis=1)
         self.shares = {
