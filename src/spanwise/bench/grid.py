@@ -20,6 +20,7 @@ from spanwise.core.split import leading
 from spanwise.schemes.plain import PlainEnsemble
 from spanwise.schemes.saol import SAOL
 from spanwise.schemes.single_resolution import SingleResolution
+from spanwise.schemes.spanwise import MANY, Spanwise, mean_pool
 from spanwise.schemes.vote import Vote
 
 FRACTION = 0.9
@@ -28,13 +29,15 @@ FRACTION = 0.9
 BASELINES = ("plain", "plain-same-fold")
 """Played beside whatever is asked for."""
 
+RIVALS = ("plain-ensemble", "awe-literal", "awe", "awe-prequential", "saol", "saol-fallback", "vote")
+
 EXPERIMENTS: Mapping[str, tuple[str, ...]] = {
-    "table1": ("plain-ensemble", "awe-literal", "awe", "awe-prequential", "saol", "saol-fallback", "vote"),
+    "table1": (*RIVALS, "plain-ensemble-large", "spanwise"),
     "wins": ("awe-literal", "awe", "saol", "saol-fallback", "vote"),
     "voting": ("awe-literal", "vote", "vote-merged"),
     "resolutions": ("awe", RESOLUTION),
-    "figures": ("plain-ensemble", "awe-literal", "awe", "awe-prequential", "saol", "saol-fallback", "vote"),
-    "controls": ("plain-ensemble", "awe", "awe-literal"),
+    "figures": (*RIVALS, "plain-ensemble-large", "spanwise"),
+    "controls": ("plain-ensemble", "awe", "awe-literal", "plain-ensemble-large", "spanwise"),
 }
 """The schemes of each experiment; a resolution stands for all lengths that the stream has."""
 
@@ -131,7 +134,9 @@ def make_schemes(names: Sequence[str], stream: Any) -> dict[str, Callable[..., S
         "awe": partial(AWE, **folds),
         "awe-literal": partial(AWE, horizon=rounds, literal=True, **folds),
         "awe-prequential": prequential_awe,
-        "plain-ensemble": partial(PlainEnsemble, copies=max(2, size)),
+        "plain-ensemble": partial(PlainEnsemble, copies=max(2, size)),  # as many as AWE has instances
+        "plain-ensemble-large": partial(PlainEnsemble, copies=mean_pool(max(1, rounds - 1), MANY)),  # as Spanwise
+        "spanwise": Spanwise,
         "saol": SAOL,
         "saol-fallback": partial(SAOL, fallback=True),
         "vote": partial(Vote, horizon=rounds, literal=True, **folds),

@@ -153,7 +153,7 @@ def controls(board: Board) -> str:
         return f"{_spread(line.gain, line.gain_sd)} / {_points(line.gain_same_fold)}"
 
     found = board.among()
-    kept = (SAME_FOLD, "plain-ensemble", "awe", "awe-literal", "saol-fallback", "spanwise")
+    kept = (SAME_FOLD, "plain-ensemble", "awe", "awe-literal", "saol-fallback", "plain-ensemble-large", "spanwise")
     return wide(board, [name for name in kept if name in found], both)
 
 
