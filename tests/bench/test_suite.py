@@ -10,6 +10,7 @@ from spanwise.bench import __main__ as bench
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS
+from spanwise.bench.suite.bars import bars, by_cell, report
 from spanwise.bench.suite.learners import make
 from spanwise.bench.suite.play import Task, covers, play, replayed, size
 from spanwise.bench.suite.recording import LogProbs
@@ -177,3 +178,29 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
     for variant, scheme in {"as it is": "spanwise", "plain-ensemble": "plain-ensemble"}.items():
         assert rows[variant]["gain"] == pytest.approx(scores[scheme] - scores["plain"], abs=1e-3)
     assert "| no guard, the leader plays |" in capsys.readouterr().out
+
+
+def test_bars_are_held_or_not_and_every_cell_is_shown():
+    found = [
+        *(
+            cell("hill", scheme, accuracies)
+            for scheme, accuracies in {"plain": [0.6, 0.6], "spanwise": [0.7, 0.7]}.items()
+        ),
+        cell("hill", "plain-ensemble", [0.65, 0.65]),
+        cell("hill", "awe-literal", [0.6, 0.62]),
+        *(cell("stationary", scheme, [0.8, 0.8]) for scheme in ("plain", "plain-ensemble", "awe-literal")),
+        cell("stationary", "spanwise", [0.798, 0.798]),
+        cell("dale", "plain", [0.5, 0.5]),
+    ]
+    cells = by_cell(places(found, {"hill": "development", "stationary": "development"}), "development")
+    assert set(cells) == {("hill", "linear"), ("stationary", "linear")}
+    told = {bar.what: (bar.measured, bar.held) for bar in bars(cells)}
+    assert told["mean gain"] == ("+4.90", True)
+    assert told["cells above awe-literal"] == ("50 % of 2", False)
+    assert told["cells harmed by more than 0.3"] == ("0 %", True)
+    assert told["cells harmed by more than 0.1"] == ("50 %", False)
+    assert told["least gain where nothing shifts"] == ("-0.20", False)
+    assert told["the worst cell against them"] == ("-0.20", True)
+    page = report(places(found, {"hill": "development", "stationary": "development"}), "development")
+    assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | +5.00 | +1.00 |" in page
+    assert report(places(found, {}), "confirmation") == ""

@@ -71,6 +71,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--out", type=Path, default=Path("results"), help="Folder of results. Default: results.")
     made.add_argument("--dry-run", action="store_true", help="Say what would run, and for how long.")
     made.add_argument("--work", type=Path, default=Path("suite"), help="Folder of the suite's records. Default: suite.")
+    made.add_argument("--schemes", nargs="+", help="Of the suite alone. Default: all.")
     made.add_argument("--tables-only", action="store_true", help="Run nothing; write the tables of what is done.")
     return made
 
@@ -156,6 +157,7 @@ def suite(given: argparse.Namespace) -> None:
     for what, names, table in (
         ("stream", given.streams, command.STREAMS),
         ("learner", given.learners, command.LEARNERS),
+        ("scheme", given.schemes, command.SCHEMES),
     ):
         for name in names or ():
             known(what, name, list(table))
@@ -165,6 +167,7 @@ def suite(given: argparse.Namespace) -> None:
         out=given.out,
         streams=given.streams or (),
         learners=given.learners or (),
+        schemes=given.schemes or (),
         seeds=given.seeds,
     )
     if given.dry_run:

@@ -12,8 +12,9 @@ from typing import get_args
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
+from spanwise.bench.suite.bars import report
 from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
-from spanwise.bench.suite.play import Task, play
+from spanwise.bench.suite.play import SCHEMES, Task, play
 from spanwise.bench.suite.scores import add, read
 from spanwise.bench.suite.streams import STREAMS, Role
 from spanwise.bench.suite.table import document, places, summary
@@ -31,6 +32,7 @@ class Suite:
         out: folder of results; what is scored there is not played again.
         streams: names; the development streams if empty, as the others are looked at once, and by name.
         learners: names; all if empty.
+        schemes: names; all if empty.
         seeds: how many; what each learner needs if None.
     """
 
@@ -39,13 +41,14 @@ class Suite:
     out: Path
     streams: Sequence[str] = ()
     learners: Sequence[str] = ()
+    schemes: Sequence[str] = ()
     seeds: int | None = None
 
     def tasks(self) -> list[Task]:
         """Seed by seed, so that a table can be made before all is done."""
         streams = self.streams or [name for name, role in ROLES.items() if role == "development"]
         found = [
-            Task(stream, learner, seed)
+            Task(stream, learner, seed, tuple(self.schemes) or SCHEMES)
             for stream in streams
             for learner in self._suited(stream)
             for seed in range(self.seeds or SEEDS[learner])
@@ -90,7 +93,8 @@ class Suite:
         scores = read(self.file)
         found = places(scores, ROLES)
         roles = [role for role in get_args(Role) if any(place.role == role for place in found)]
-        table = "\n".join(f"### {role.capitalize()} streams\n\n{summary(found, role)}" for role in roles)
+        parts = [f"### {role.capitalize()} streams\n\n{summary(found, role)}\n{report(found, role)}" for role in roles]
+        table = "\n".join(parts)
         text = json.dumps({**made_with(), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")
         (self.out / "suite.md").write_text(table, encoding="utf-8")

@@ -29,6 +29,7 @@ Make = Callable[..., Scheme]
 
 REPLAYED = (PLAIN, "plain-ensemble", "spanwise", "awe-prequential", "saol", "cbce", "vote")
 LIVE = ("awe", "awe-literal")
+SCHEMES = (*REPLAYED, *LIVE)
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Task:
     stream: str
     learner: str
     seed: int
-    schemes: tuple[str, ...] = (*REPLAYED, *LIVE)
+    schemes: tuple[str, ...] = SCHEMES
 
     def __str__(self) -> str:
         return f"{self.stream}, {self.learner}, seed {self.seed}"

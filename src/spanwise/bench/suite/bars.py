@@ -1,0 +1,89 @@
+"""Whether `Spanwise` can always be switched on: what we ask of it on one role's streams, and what was measured."""
+
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import NamedTuple
+
+from spanwise.bench.suite.table import ENSEMBLE, Place
+from spanwise.bench.tables import NOT_RUN, markdown
+from spanwise.evaluate.ranks import wilcoxon
+
+OURS, LITERAL = "spanwise", "awe-literal"
+STATIONARY = "stationary"
+"""Part of the name of streams where nothing shifts."""
+
+Cells = Mapping[tuple[str, str], Mapping[str, Place]]
+"""By stream and learner, then by scheme."""
+
+
+class Bar(NamedTuple):
+    """One thing that is asked."""
+
+    what: str
+    asked: str
+    measured: str
+    held: bool
+
+
+def by_cell(found: Sequence[Place], role: str) -> dict[tuple[str, str], dict[str, Place]]:
+    """Cells of a role in which ours and the ensemble have been played."""
+    cells: dict[tuple[str, str], dict[str, Place]] = {}
+    for one in found:
+        if one.role == role:
+            cells.setdefault((one.stream, one.learner), {})[one.scheme] = one
+    return {at: schemes for at, schemes in cells.items() if {OURS, ENSEMBLE} <= schemes.keys()}
+
+
+def bars(cells: Cells) -> list[Bar]:
+    """What must hold, in points of accuracy over the plain learner on all data."""
+    ours = [schemes[OURS] for schemes in cells.values()]
+    gain = fmean(one.gain for one in ours)
+    literal = [(schemes[OURS].gain, schemes[LITERAL].gain) for schemes in cells.values() if LITERAL in schemes]
+    above = fmean(one > other for one, other in literal) if literal else 0.0
+    badly, slightly = (fmean(one.harmed(bar) for one in ours) for bar in (0.3, 0.1))
+    still = [one.gain for one in ours if STATIONARY in one.stream]
+    ahead = [one.gain - schemes[ENSEMBLE].gain for one, schemes in zip(ours, cells.values(), strict=True)]
+    chance = wilcoxon(ahead, [0.0] * len(ahead)).p_value
+    return [
+        Bar("mean gain", "at least 1.5", f"{gain:+.2f}", gain >= 1.5),
+        Bar("cells above awe-literal", "at least 80 %", f"{100 * above:.0f} % of {len(literal)}", above >= 0.8),
+        Bar("cells harmed by more than 0.3", "none", f"{100 * badly:.0f} %", badly == 0),
+        Bar("cells harmed by more than 0.1", "at most 5 %", f"{100 * slightly:.0f} %", slightly <= 0.05),
+        *(
+            [Bar("least gain where nothing shifts", "above -0.1", f"{min(still):+.2f}", min(still) >= -0.1)]
+            if still
+            else []
+        ),
+        Bar(
+            "over as many plain learners as it has instances",
+            "at least 0.5, by a paired test",
+            f"{fmean(ahead):+.2f} (Wilcoxon p {chance:.2g})",
+            fmean(ahead) >= 0.5 and chance < 0.05,
+        ),
+        Bar("the worst cell against them", "above -0.3", f"{min(ahead):+.2f}", min(ahead) >= -0.3),
+    ]
+
+
+def report(found: Sequence[Place], role: str) -> str:
+    """The bars, and every cell, as Markdown; nothing where no cell has what is compared."""
+    cells = by_cell(found, role)
+    if not cells:
+        return ""
+    told = [(bar.what, bar.asked, bar.measured, "yes" if bar.held else "**no**") for bar in bars(cells)]
+    lines = [line(schemes) for _, schemes in sorted(cells.items())]
+    header = ("stream", "learner", "seeds", "plain %", "spanwise [95 %]", "plain-ensemble", "awe-literal")
+    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), markdown(header, lines, words=2)])
+
+
+def line(schemes: Mapping[str, Place]) -> tuple[str, ...]:
+    """One cell."""
+    ours = schemes[OURS]
+    return (
+        ours.stream,
+        ours.learner,
+        str(ours.seeds),
+        f"{100 * ours.accuracy - ours.gain:.2f}",
+        f"{ours.gain:+.2f} [{ours.low:+.2f}, {ours.high:+.2f}]",
+        f"{schemes[ENSEMBLE].gain:+.2f}",
+        f"{schemes[LITERAL].gain:+.2f}" if LITERAL in schemes else NOT_RUN,
+    )
