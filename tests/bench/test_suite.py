@@ -12,7 +12,7 @@ from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS
 from spanwise.bench.suite.bars import bars, by_cell, report
 from spanwise.bench.suite.learners import make
-from spanwise.bench.suite.play import Task, covers, play, replayed, size
+from spanwise.bench.suite.play import Task, covers, play, replayed
 from spanwise.bench.suite.recording import LogProbs
 from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.streams import STREAMS, Source
@@ -21,6 +21,7 @@ from spanwise.checks import centroids
 from spanwise.core.spans import MRI
 from spanwise.errors import DataError, UnknownNameError
 from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.spanwise import ensemble_size
 from spanwise.streams import Abrupt
 
 ROLES = {"hill": "development", "dale": "development", "sea": "confirmation"}
@@ -98,8 +99,8 @@ def test_the_document_has_a_row_a_cell_and_seed():
 
 
 def test_the_ensemble_is_as_large_as_the_pool_of_spanwise():
-    assert size(100, 8) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
-    assert size(100, 1) == 1
+    assert ensemble_size(100, 8) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
+    assert ensemble_size(100, 1) == 1
 
 
 def test_every_instance_that_a_replayed_scheme_wants_is_recorded():

@@ -159,7 +159,7 @@ def test_where_a_pool_is_cheaper_together_schemes_train_together_once_somebody_a
             sizes.append(shared.learner.sizes.copy())
             shared.learner.sizes.clear()
     assert sizes == [[], [], [1], [5], [], [2], [5 + 1], [], [3]]
-    assert len(shared.waiting) == 5 + 2
+    assert sum(stage.waiting is not None for stage in shared.stages.values()) == 5 + 2
 
 
 def test_rounds_that_nobody_asked_about_are_trained_in_their_order():
@@ -170,7 +170,7 @@ def test_rounds_that_nobody_asked_about_are_trained_in_their_order():
         alone.learn(X, y)
     X = batches[0].X
     assert np.allclose(waiting.predict_proba(X), alone.predict_proba(X), atol=1e-5)
-    assert not shared.waiting
+    assert not any(stage.waiting for stage in shared.stages.values())
 
 
 def test_training_that_failed_while_it_waited_is_told_to_whoever_asks_and_can_be_tried_again():
@@ -221,6 +221,39 @@ def test_a_failed_round_changes_nothing():
     for batch in (first, second):
         other.learn(*batch)
     assert np.array_equal(model.predict_proba(second.X), other.predict_proba(second.X))
+
+
+def test_a_failed_round_of_copies_that_are_one_instance_changes_nothing_either():
+    shared = Shared(centroids())
+    shared.seedless = True
+    model, (first, second) = PlainEnsemble(shared, copies=3), toy_batches(2)
+    model.learn(*first)
+    with pytest.raises(LearnerError):
+        model.learn(np.full_like(second.X, POISON), second.y)
+    assert model.learn(*second).round == 2
+
+
+def test_what_a_failed_round_left_waiting_is_let_go_of_with_the_next_round():
+    class Poisoned(Patient):
+        def fresh(self, seed):
+            return Poisoned(self.sizes)
+
+        def copy(self):
+            return Poisoned(self.sizes)
+
+        def learn(self, X, y):
+            if (X == POISON).any():
+                raise ValueError("poison")
+
+    shared, (first, second) = Shared(Poisoned()), toy_batches(2)
+    model = AWE(shared)
+    model.learn(*first)
+    for _ in range(3):
+        with pytest.raises(LearnerError):
+            model.learn(np.full_like(second.X, POISON), second.y)
+    model.learn(*second)
+    gc.collect()
+    assert not any(stage.waiting for stage in shared.stages.values())
 
 
 def test_saved_and_loaded_they_go_on_and_share_again(tmp_path):

@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     elif given.experiment == SUITE:
         suite(given)
     elif given.experiment == ABLATION:
-        print(import_module("spanwise.bench.suite.ablation").run(given.work, given.out, given.workers))
+        ablation(given)
     else:
         experiment(given)
 
@@ -177,6 +177,16 @@ def suite(given: argparse.Namespace) -> None:
     if not given.tables_only:
         wanted.run(given.workers)
     print(wanted.write())
+
+
+def ablation(given: argparse.Namespace) -> None:
+    """Of all that the suite has recorded."""
+    command = import_module("spanwise.bench.suite.ablation")  # not at the top, as it needs scikit-learn
+    if given.dry_run:
+        for task in command.recorded(given.work):
+            say(f"  {task}, {len(command.VARIANTS)} variants")
+        return
+    print(command.run(given.work, given.out, given.workers))
 
 
 def say(line: str) -> None:

@@ -26,7 +26,7 @@ from spanwise.evaluate.summary import PLAIN
 from spanwise.learner import adapt
 from spanwise.report.table import HEADER_ACROSS, cells_across, markdown
 from spanwise.report.verdict import Verdict
-from spanwise.schemes.spanwise import copies_of, mean_pool
+from spanwise.schemes.spanwise import copies_of, ensemble_size
 
 SCHEMES = ("plain-ensemble", "spanwise", "awe-prequential", "awe", "vote", "saol")
 TOLD = "spanwise"
@@ -216,7 +216,7 @@ def make_schemes(names: Sequence[str], learner: object, rounds: int) -> dict[str
     """By name; those that need to know the stream are told. The plain ensemble is as large as Spanwise's mean pool."""
     knowing: dict[str, dict[str, int]] = {
         "awe-literal": {"horizon": rounds},
-        "plain-ensemble": {"copies": max(2, mean_pool(rounds, copies_of(adapt(learner))))},
+        "plain-ensemble": {"copies": ensemble_size(rounds, copies_of(adapt(learner)))},
     }
     return {
         name: partial(catalog.find(catalog.SCHEMES, name), **knowing.get(name, {})) for name in names if name != PLAIN

@@ -30,6 +30,7 @@ class Stage:
     Attributes:
         key: tells its seed and its folds.
         learner: what was learned; None while that waits.
+        waiting: for what, while it does.
         seconds: what its last fold took, its share where instances were trained together.
         said: by the digest of the rows it was asked about: logits, and the seconds they took.
         then: by the digest of the next fold, what came of it; so that it is there for a scheme that comes later,
@@ -38,6 +39,7 @@ class Stage:
 
     key: bytes
     learner: Learner | None
+    waiting: "Waiting | None" = None
     seconds: float = 0.0
     said: dict[bytes, tuple[Array, float]] = field(default_factory=dict)
     then: dict[bytes, "Stage"] = field(default_factory=dict)
@@ -68,7 +70,9 @@ class Shared:
     True
 
     Results are those of schemes that share nothing. Instances are known by what they hold, so rows that are
-    equal count as the same rows; a stage is let go of once no scheme holds it.
+    equal count as the same rows; a stage is let go of once no scheme holds it. Schemes take turns: nothing here is made
+    for several threads. Where training waits, so does its failure: it is told to whoever asks next, again and again
+    until it succeeds, and meanwhile all that wait for the same rows wait on.
 
     Args:
         learner: any learner, or a scikit-learn or River classifier, or a torch module.
@@ -79,7 +83,6 @@ class Shared:
         self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
         self.seedless = bool(getattr(self.learner, "seedless", False))
         self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
-        self.waiting: dict[Stage, Waiting] = {}
         self.patient = bool(getattr(engine_for(self.learner), "together", False))
         self.saved = 0.0
 
@@ -107,29 +110,29 @@ class Shared:
     def settle(self, stages: Iterable[Stage]) -> None:
         """Train these, and all that wait for the same rows. It is on nobody's clock: each scheme pays for its own."""
         begin = perf_counter()
-        for stage in stages:
-            while stage.learner is None:
-                first = self.waiting[stage]
-                while first.before.learner is None:
-                    first = self.waiting[first.before]
-                self._train([one for one, waits in self.waiting.items() if self._with(waits, first)])
-        self.saved -= perf_counter() - begin
+        try:
+            for stage in stages:
+                while (first := stage.waiting) is not None:
+                    while first.before.waiting is not None:
+                        first = first.before.waiting
+                    self._train(first)
+        finally:
+            self.saved -= perf_counter() - begin
 
-    def _with(self, one: Waiting, first: Waiting) -> bool:
-        return one.fold == first.fold and one.before.learner is not None
-
-    def _train(self, stages: Sequence[Stage]) -> None:
-        """Stages that wait for the same rows. A span of its own for each, as those of several schemes may be equal."""
-        found = {self.waiting[stage].span._replace(copy=i): stage for i, stage in enumerate(stages)}
-        learners = {span: self.waiting[stage].before.learner for span, stage in found.items()}
-        loop = self.loop({span: copy_learner(learner) for span, learner in learners.items() if learner is not None})
-        first = self.waiting[stages[0]]
+    def _train(self, first: Waiting) -> None:
+        """All that wait for the same rows as `first`, each with a span of its own: two schemes may have equal ones."""
+        found: dict[Span, Stage] = {}
+        learners: dict[Span, Learner] = {}
         begin = perf_counter()
+        for stage in list(self.stages.values()):
+            if (one := stage.waiting) and one.fold == first.fold and one.before.learner is not None:
+                span = one.span._replace(copy=len(found))
+                found[span], learners[span] = stage, copy_learner(one.before.learner)
+        loop = self.loop(learners)
         loop.learn(list(found), first.X, first.y)
-        each = (perf_counter() - begin) / len(stages)
+        each = (perf_counter() - begin) / len(found)
         for span, stage in found.items():
-            stage.learner, stage.seconds = loop.instances[span], each
-            del self.waiting[stage]
+            stage.learner, stage.waiting, stage.seconds = loop.instances[span], None, each
 
     def loop(self, instances: Mapping[Span, Learner]) -> Loop:
         """The learner's own way to run several instances, holding these."""
@@ -165,15 +168,15 @@ class SharedEngine:
         before = {span: self.instances[span] for span in spans}
         for span, stage in before.items():
             if fold not in stage.then:
-                stage.then[fold] = self.shared.keep(Stage(digest(stage.key, fold), None))
-                self.shared.waiting[stage.then[fold]] = Waiting(stage, span, fold, X, y)
+                waiting = Waiting(stage, span, fold, X, y)
+                stage.then[fold] = self.shared.keep(Stage(digest(stage.key, fold), None, waiting))
         after = {span: stage.then[fold] for span, stage in before.items()}
         if not self.shared.patient:
             try:
                 self.shared.settle(after.values())
             except BaseException:
                 for stage in before.values():
-                    if self.shared.waiting.pop(stage.then[fold], None) is not None:
+                    if fold in stage.then and stage.then[fold].waiting:
                         del stage.then[fold]
                 raise
         self.instances.update(after)
@@ -182,8 +185,8 @@ class SharedEngine:
 
     def _pay(self) -> None:
         """As if nothing was shared: what everything this scheme holds took, once it is known."""
-        self.shared.saved += sum(stage.seconds for stage in self.owed if stage.learner is not None)
-        self.owed = [stage for stage in self.owed if stage.learner is None]
+        self.shared.saved += sum(stage.seconds for stage in self.owed if not stage.waiting)
+        self.owed = [stage for stage in self.owed if stage.waiting]
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
         rows = digest(X)

@@ -41,8 +41,8 @@ class Stacking:
     """How a pool is stacked.
 
     Args:
-        slots: slots of a stack, where that many fit; None takes the next of a few sizes, and captures anew when a pool
-            outgrows it.
+        slots: slots of a stack, where that many fit; a larger pool is split. None takes the next of a few sizes, and
+            captures anew when a pool outgrows it.
         compile: on CUDA, compile the training step before it is captured. It takes seconds to a minute, once a
             size, and then makes every step faster.
         memory: share of the free memory that a stack may take; a pool that needs more is split into chunks.

@@ -55,7 +55,7 @@ class Averaged:
         return said.mean_of(self.spans)
 
     def proba(self, said: Scores) -> Array:
-        return said.mean_of(self.spans)
+        return said.mean_of(self.spans) / sum(self.weights.values())  # which may be 1 but for a bit
 
 
 @dataclass(frozen=True)
@@ -140,8 +140,9 @@ class Guarded(Choice):
             Mixed(AVERAGE, dict.fromkeys(groups.values(), 1.0 / len(groups))),
             Mixed(MIXTURE, {spans: proportions[start] for start, spans in groups.items()}),
         ]
-        self.offered = {model.name: model for model in mixed} | {LEADER: Averaged(groups[leader])}
-        return [*mixed, *([Averaged(groups[leader])] if leader != 1 else []), Averaged(groups[1])]
+        fallback, leading = Averaged(groups[1]), Averaged(groups[leader])
+        self.offered = {model.name: model for model in mixed} | {LEADER: leading}
+        return [*mixed, fallback] if leader == 1 else [*mixed, leading, fallback]
 
     def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
         best = max(self.offered, key=self._sure)
@@ -221,6 +222,11 @@ def mean_pool(rounds: int, copies: int) -> int:
     """
     cover = WithCopies(MRI(2), copies)
     return round(sum(len(cover.active(t)) for t in range(1, rounds + 1)) / rounds)
+
+
+def ensemble_size(rounds: int, copies: int) -> int:
+    """Plain learners that cost as much as `Spanwise`; one, where all would be the same."""
+    return mean_pool(rounds, copies) if copies > 1 else 1
 
 
 def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:

@@ -8,14 +8,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Any
 
-import numpy as np
-
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
 from spanwise.bench.suite.learners import LEARNERS
-from spanwise.bench.suite.play import Task, size
+from spanwise.bench.suite.play import Task
 from spanwise.bench.suite.recording import Recording
 from spanwise.bench.suite.streams import STREAMS
+from spanwise.bench.suite.table import ENSEMBLE
 from spanwise.bench.tables import markdown
 from spanwise.core.awe import Algorithm
 from spanwise.core.choice import Model
@@ -29,9 +28,8 @@ from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
 from spanwise.schemes.covers import WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
-from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded
+from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, ensemble_size
 
-ENSEMBLE = "plain-ensemble"
 HEADER = ("Spanwise", "mean gain", "worst cell", "over the ensemble", "worst against it")
 
 
@@ -104,27 +102,29 @@ def play(task: Task, work: Path) -> dict[str, float]:
     rounds, copies = len(recording.stream), MANY if (recording.instances[:, 1] > 0).any() else 1
     makers: dict[str, Callable[..., Scheme]] = {
         PLAIN: Plain,
-        ENSEMBLE: partial(PlainEnsemble, copies=size(rounds, copies)),
+        ENSEMBLE: partial(PlainEnsemble, copies=ensemble_size(rounds, copies)),
         **{name: partial(variant.make, copies) for name, variant in VARIANTS.items()},
     }
     models = {
         name: made(recording.learner(), seed=recording.seed, classes=recording.classes) for name, made in makers.items()
     }
-    evaluation = evaluate(models, recording.stream, seed=recording.seed)
-    plain = evaluation.accuracy_of(PLAIN)
-    return {name: 100 * float(np.mean(evaluation.accuracy_of(name) - plain)) for name in models if name != PLAIN}
+    lines = evaluate(models, recording.stream, seed=recording.seed).summary()
+    return {line.scheme: line.gain for line in lines if line.scheme != PLAIN and line.gain is not None}
+
+
+def recorded(work: Path) -> list[Task]:
+    """Seed 0 of all that is there of the development streams."""
+    streams = [stream for stream, source in STREAMS.items() if source.role == "development"]
+    tasks = [Task(stream, learner, 0) for stream in streams for learner in LEARNERS]
+    found = [task for task in tasks if (work / "records" / task.file).exists()]
+    if not found:
+        raise DataError(f"{work} holds no record of a development stream: run `spanwise bench suite` with it first")
+    return found
 
 
 def run(work: Path, out: Path, workers: int) -> str:
-    """Replay seed 0 of all that was recorded of the development streams; write ablation.json and ablation.md."""
-    found = [
-        task
-        for stream, source in STREAMS.items()
-        for learner in LEARNERS
-        if source.role == "development" and (work / "records" / (task := Task(stream, learner, 0)).file).exists()
-    ]
-    if not found:
-        raise DataError(f"{work} holds no record of a development stream: run `spanwise bench suite` with it first")
+    """Replay what is recorded; write ablation.json and ablation.md."""
+    found = recorded(work)
     cells = dict(sorted(each(partial(play, work=work), found, workers), key=lambda pair: found.index(pair[0])))
     rows = [
         {"stream": task.stream, "learner": task.learner, "variant": name, "gain": round(gain, 4)}

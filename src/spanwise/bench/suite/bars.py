@@ -26,12 +26,13 @@ class Bar(NamedTuple):
 
 
 def by_cell(found: Sequence[Place], role: str) -> dict[tuple[str, str], dict[str, Place]]:
-    """Cells of a role in which ours and the ensemble have been played."""
+    """Cells of a role in which ours and the ensemble have been played, with as many seeds."""
     cells: dict[tuple[str, str], dict[str, Place]] = {}
     for one in found:
         if one.role == role:
             cells.setdefault((one.stream, one.learner), {})[one.scheme] = one
-    return {at: schemes for at, schemes in cells.items() if {OURS, ENSEMBLE} <= schemes.keys()}
+    whole = {at: schemes for at, schemes in cells.items() if {OURS, ENSEMBLE} <= schemes.keys()}
+    return {at: schemes for at, schemes in whole.items() if schemes[OURS].seeds == schemes[ENSEMBLE].seeds}
 
 
 def bars(cells: Cells) -> list[Bar]:
@@ -50,7 +51,7 @@ def bars(cells: Cells) -> list[Bar]:
         Bar("cells harmed by more than 0.3", "none", f"{100 * badly:.0f} %", badly == 0),
         Bar("cells harmed by more than 0.1", "at most 5 %", f"{100 * slightly:.0f} %", slightly <= 0.05),
         *(
-            [Bar("least gain where nothing shifts", "above -0.1", f"{min(still):+.2f}", min(still) >= -0.1)]
+            [Bar("least gain where nothing shifts", "at least -0.1", f"{min(still):+.2f}", min(still) >= -0.1)]
             if still
             else []
         ),
@@ -60,7 +61,7 @@ def bars(cells: Cells) -> list[Bar]:
             f"{fmean(ahead):+.2f} (Wilcoxon p {chance:.2g})",
             fmean(ahead) >= 0.5 and chance < 0.05,
         ),
-        Bar("the worst cell against them", "above -0.3", f"{min(ahead):+.2f}", min(ahead) >= -0.3),
+        Bar("the worst cell against them", "at least -0.3", f"{min(ahead):+.2f}", min(ahead) >= -0.3),
     ]
 
 

@@ -73,7 +73,8 @@ class Suite:
         left = []
         for task in self.tasks():
             missing = [name for name in task.schemes if (task.stream, task.learner, task.seed, name) not in done]
-            left += [replace(task, schemes=tuple(missing))] if missing else []
+            if missing:
+                left.append(replace(task, schemes=tuple(missing)))
         return left
 
     def run(self, workers: int) -> None:
@@ -81,7 +82,8 @@ class Suite:
         left, begin = self.left(), monotonic()
         say(f"{len(self.tasks())} plays, {len(left)} of them to be played")
         work = partial(play, data=self.data, work=self.work)
-        waves = [[task for task in left if (task.seed == 0) is first] for first in (True, False)]  # may share records
+        firsts = {(task.stream, task.learner): task for task in reversed(left)}.values()  # seeds may share their record
+        waves = [task for task in left if task in firsts], [task for task in left if task not in firsts]
         done = chain.from_iterable(each(work, wave, workers) for wave in waves)
         for number, (task, scores) in enumerate(done, start=1):
             add(self.file, scores)

@@ -21,14 +21,41 @@ from spanwise.schemes.cbce import CBCE
 from spanwise.schemes.covers import Copies, Geometric, WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.saol import SAOL
-from spanwise.schemes.spanwise import Spanwise, copies_of, mean_pool
+from spanwise.schemes.spanwise import Spanwise, copies_of, ensemble_size
 from spanwise.schemes.vote import Vote
 
 Make = Callable[..., Scheme]
 
 
-REPLAYED = (PLAIN, "plain-ensemble", "spanwise", "awe-prequential", "saol", "cbce", "vote")
-LIVE = ("awe", "awe-literal")
+def covers(rounds: int, copies: int) -> list[Cover]:
+    """All instances that a replayed scheme may want."""
+    return [MRI(), WithCopies(MRI(2), copies), Geometric(), Copies(ensemble_size(rounds, copies))]
+
+
+def replayed(rounds: int, copies: int) -> dict[str, Make]:
+    """Schemes that train on all rows.
+
+    Args:
+        rounds: of the stream.
+        copies: of the plain learner in `Spanwise`.
+    """
+    return {
+        PLAIN: Plain,
+        "plain-ensemble": partial(PlainEnsemble, copies=ensemble_size(rounds, copies)),
+        "spanwise": partial(Spanwise, copies=copies),
+        "awe-prequential": prequential_awe,
+        "saol": SAOL,
+        "cbce": CBCE,
+        "vote": Vote,
+    }
+
+
+def live(rounds: int) -> dict[str, Make]:
+    """Schemes that hold rows back."""
+    return {"awe": AWE, "awe-literal": partial(AWE, horizon=rounds, literal=True)}
+
+
+REPLAYED, LIVE = tuple(replayed(2, 1)), tuple(live(2))
 SCHEMES = (*REPLAYED, *LIVE)
 
 
@@ -53,47 +80,28 @@ class Task:
         return f"{self.stream}-{self.learner}-{self.seed}"
 
 
-def size(rounds: int, copies: int) -> int:
-    """Members of the plain ensemble: as many as `Spanwise` has instances on average; one, if all would be the same."""
-    return mean_pool(rounds, copies) if copies > 1 else 1
-
-
-def covers(rounds: int, copies: int) -> list[Cover]:
-    """All instances that a replayed scheme may want."""
-    return [MRI(), WithCopies(MRI(2), copies), Geometric(), Copies(size(rounds, copies))]
-
-
-def replayed(rounds: int, copies: int) -> dict[str, Make]:
-    """Schemes that train on all rows.
-
-    Args:
-        rounds: of the stream.
-        copies: of the plain learner in `Spanwise`.
-    """
-    ensemble, ours = partial(PlainEnsemble, copies=size(rounds, copies)), partial(Spanwise, copies=copies)
-    return dict(zip(REPLAYED, (Plain, ensemble, ours, prequential_awe, SAOL, CBCE, Vote), strict=True))
-
-
-def live(rounds: int) -> dict[str, Make]:
-    """Schemes that hold rows back."""
-    return dict(zip(LIVE, (AWE, partial(AWE, horizon=rounds, literal=True)), strict=True))
-
-
 def play(task: Task, data: Path, work: Path) -> list[Score]:
     """A score for each of the task's schemes."""
     source = STREAMS[task.stream]
     stream = source.open(data)
     learner = make(task.learner, source.kind, len(stream.classes))
+    shared = Shared(LogProbs(learner, len(stream.classes)))
+    held = scores(task, live(len(stream)), shared, stream)
+    return [*heard(task, learner, stream, work), *held]
+
+
+def heard(task: Task, learner: Learner, stream: Any, work: Path) -> list[Score]:
+    """Of those of the task's schemes that can be replayed, on a record that is made if it is not there."""
+    if not set(REPLAYED) & set(task.schemes):
+        return []
     copies, recorded = copies_of(learner), task.recorded(learner)
     path = work / "records" / recorded.file
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         record(learner, stream, covers(len(stream), copies), recorded.seed, path)
     recording = Recording(path)
-    shared = Shared(LogProbs(learner, len(stream.classes)))
-    held = scores(task, live(len(stream)), shared, stream)
-    heard = scores(recorded, replayed(len(stream), copies), recording.learner(), recording.stream)
-    return [*(replace(score, seed=task.seed) for score in heard), *held]
+    found = scores(recorded, replayed(len(stream), copies), recording.learner(), recording.stream)
+    return [replace(score, seed=task.seed) for score in found]
 
 
 def scores(task: Task, makers: Mapping[str, Make], learner: Any, stream: Any) -> list[Score]:
