@@ -205,3 +205,16 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
     page = report(places(found, {"hill": "development", "stationary": "development"}), "development")
     assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | +5.00 | +1.00 |" in page
     assert report(places(found, {}), "confirmation") == ""
+
+
+def test_a_scheme_that_lacks_a_cell_is_left_out_and_named():
+    found = [cell(stream, scheme, [0.6, 0.7]) for stream in ("hill", "dale") for scheme in ("plain", "plain-ensemble")]
+    found += [
+        cell("hill", "spanwise", [0.7, 0.7]),
+        cell("dale", "spanwise", [0.7, 0.7]),
+        cell("hill", "awe", [0.5, 0.5]),
+    ]
+    told = summary(places(found, ROLES), "development")
+    assert "| spanwise |" in told
+    assert "| awe |" not in told
+    assert "left out: awe." in told

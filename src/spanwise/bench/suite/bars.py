@@ -4,11 +4,11 @@ from collections.abc import Mapping, Sequence
 from statistics import fmean
 from typing import NamedTuple
 
-from spanwise.bench.suite.table import ENSEMBLE, Place
+from spanwise.bench.suite.table import ENSEMBLE, OURS, Place
 from spanwise.bench.tables import NOT_RUN, markdown
 from spanwise.evaluate.ranks import wilcoxon
 
-OURS, LITERAL = "spanwise", "awe-literal"
+LITERAL = "awe-literal"
 STATIONARY = "stationary"
 """Part of the name of streams where nothing shifts."""
 

@@ -20,7 +20,7 @@ BARS = (0.1, 0.3)
 """Points of accuracy; a loss below the first is none worth speaking of."""
 
 DRAWS = 2000
-ENSEMBLE = "plain-ensemble"
+OURS, ENSEMBLE = "spanwise", "plain-ensemble"
 
 
 @dataclass(frozen=True)
@@ -101,15 +101,18 @@ def summary(found: Sequence[Place], role: str) -> str:
     by_scheme: dict[str, dict[tuple[str, str], Place]] = {}
     for one in here:
         by_scheme.setdefault(one.scheme, {})[one.stream, one.learner] = one
-    common = sorted(set.intersection(*(set(cells) for cells in by_scheme.values()))) if by_scheme else []
+    common = sorted(by_scheme.get(ENSEMBLE, {}).keys() & by_scheme.get(OURS, {}).keys())
     if not common:
-        return f"No cell of the {role} streams has all schemes yet.\n"
+        return f"No cell of the {role} streams has been played by {OURS} and {ENSEMBLE} yet.\n"
+    partly = [name for name, cells in by_scheme.items() if not cells.keys() >= set(common)]
+    by_scheme = {name: cells for name, cells in by_scheme.items() if name not in partly}
     ranks = ranking({name: [cells[at].accuracy for at in common] for name, cells in by_scheme.items()})
     lines = [line(name, rank, by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)]
     told = (
         f"{len(common)} cells of the {role} streams. Mean ranks that differ by less than "
         f"{ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %).\n"
     )
+    told += f"Not played in all of them, and left out: {', '.join(partly)}.\n" if partly else ""
     header = ("scheme", "mean gain", "worst cell", *(f"harmed > {bar}" for bar in BARS), "mean rank", "cost")
     return markdown((*header, "over the ensemble", "worst against it"), lines) + "\n" + told
 
