@@ -10,7 +10,7 @@ from spanwise.bench import __main__ as bench
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS
-from spanwise.bench.suite.bars import bars, by_cell, report
+from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
 from spanwise.bench.suite.learners import make
 from spanwise.bench.suite.play import Task, covers, play, replayed
 from spanwise.bench.suite.recording import LogProbs
@@ -195,16 +195,18 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
     ]
     cells = by_cell(places(found, {"hill": "development", "stationary": "development"}), "development")
     assert set(cells) == {("hill", "linear"), ("stationary", "linear")}
-    told = {bar.what: (bar.measured, bar.held) for bar in bars(cells)}
+    told = {bar.what: (bar.measured, bar.held) for bar in bars(cells, found)}
     assert told["mean gain"] == ("+4.90", True)
     assert told["cells above awe-literal"] == ("50 % of 2", False)
     assert told["cells harmed by more than 0.3"] == ("0 %", True)
     assert told["cells harmed by more than 0.1"] == ("50 %", False)
     assert told["least gain where nothing shifts"] == ("-0.20", False)
     assert told["the worst cell against them"] == ("-0.20", True)
-    page = report(places(found, {"hill": "development", "stationary": "development"}), "development")
+    low, high = over_ensemble(found, cells)
+    assert low == pytest.approx(2.4) == high, "5 points on the hill, -0.2 where nothing shifts"
+    page = report(places(found, {"hill": "development", "stationary": "development"}), found, "development")
     assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | +5.00 | +1.00 |" in page
-    assert report(places(found, {}), "confirmation") == ""
+    assert report(places(found, {}), found, "confirmation") == ""
 
 
 def test_a_scheme_that_lacks_a_cell_is_left_out_and_named():

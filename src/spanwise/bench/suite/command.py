@@ -95,7 +95,10 @@ class Suite:
         scores = read(self.file)
         found = places(scores, ROLES)
         roles = [role for role in get_args(Role) if any(place.role == role for place in found)]
-        parts = [f"### {role.capitalize()} streams\n\n{summary(found, role)}\n{report(found, role)}" for role in roles]
+        parts = [
+            f"### {role.capitalize()} streams\n\n{summary(found, role)}\n{report(found, scores, role)}"
+            for role in roles
+        ]
         table = "\n".join(parts)
         text = json.dumps({**made_with(), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")

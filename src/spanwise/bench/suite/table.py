@@ -85,14 +85,19 @@ def interval(differences: Array) -> tuple[float, float]:
     Args:
         differences: (seeds, rounds).
     """
-    rng = np.random.default_rng(0)
+    low, high = np.quantile(drawn_again(differences, 0), [0.025, 0.975])
+    return float(low), float(high)
+
+
+def drawn_again(differences: Array, seed: int) -> Array:
+    """Means over seeds and rounds that are both drawn with replacement, many times."""
+    rng = np.random.default_rng(seed)
     seeds, rounds = differences.shape
     means = np.empty(DRAWS)
     for draw in range(DRAWS):
         chosen = differences[rng.integers(seeds, size=seeds)]
         means[draw] = chosen[:, rng.integers(rounds, size=rounds)].mean()
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
+    return means
 
 
 def summary(found: Sequence[Place], role: str) -> str:
