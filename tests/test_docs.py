@@ -130,6 +130,12 @@ def test_the_papers_tables_and_ours_are_those_the_bench_wrote():
         assert told.format(sum(gains) / len(gains)) in readme
 
 
+@pytest.mark.parametrize("table", ["suite.md", "ablation.md"])
+def test_the_tables_of_spanwise_are_those_that_were_written(table):
+    text = (ROOT / "results" / table).read_text(encoding="utf-8").strip()
+    assert text in (DOCS / "spanwise.md").read_text(encoding="utf-8")
+
+
 def test_what_is_said_of_the_stack_in_words_is_what_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "gpu_pool.json").read_text(encoding="utf-8"))["rows"]
     page = " ".join((DOCS / "deep.md").read_text(encoding="utf-8").split())

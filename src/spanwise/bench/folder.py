@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from hashlib import file_digest
 from importlib import import_module
 from importlib.metadata import version
@@ -67,11 +67,15 @@ def digest(file: str | None) -> str | None:
         return file_digest(opened, "blake2b").hexdigest()[:32]
 
 
-def made_with() -> dict[str, Any]:
-    """Versions and machine."""
-    packages = ("numpy", "scikit-learn", "torch", "pyarrow", "plotly")
+def made_with(used: Collection[str] = ()) -> dict[str, Any]:
+    """Versions and machine.
+
+    Args:
+        used: packages that other processes have loaded.
+    """
+    packages = ("numpy", "scikit-learn", "river", "torch", "pyarrow", "plotly")
     modules = {"scikit-learn": "sklearn"}
-    loaded = {name: version(name) for name in packages if modules.get(name, name) in sys.modules}
+    loaded = {name: version(name) for name in packages if name in used or modules.get(name, name) in sys.modules}
     versions = {"spanwise": __version__, "python": platform.python_version(), **loaded}
     machine = {"cpus": os.cpu_count(), "processor": platform.machine(), "system": platform.system()}
     return {"versions": versions, "machine": machine}

@@ -13,9 +13,9 @@ from typing import get_args
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
 from spanwise.bench.suite.bars import report
-from spanwise.bench.suite.learners import LEARNERS, SEEDS, suits
+from spanwise.bench.suite.learners import LEARNERS, RIVER, SEEDS, suits
 from spanwise.bench.suite.play import SCHEMES, Task, play
-from spanwise.bench.suite.scores import add, read
+from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.streams import STREAMS, Role
 from spanwise.bench.suite.table import document, places, summary
 
@@ -90,6 +90,9 @@ class Suite:
             minutes = (monotonic() - begin) / 60 * (len(left) - number) / number
             say(f"{number} of {len(left)}: {task}; about {minutes:.0f} minutes to go")
 
+    def _used(self, scores: Sequence[Score]) -> list[str]:
+        return ["scikit-learn", "river"] if any(one.learner in RIVER for one in scores) else ["scikit-learn"]
+
     def write(self) -> str:
         """suite.json, suite.md, and the table of all that is scored."""
         scores = read(self.file)
@@ -100,7 +103,7 @@ class Suite:
             for role in roles
         ]
         table = "\n".join(parts)
-        text = json.dumps({**made_with(), **document(found, scores, ROLES)}, indent=1)
+        text = json.dumps({**made_with(self._used(scores)), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")
         (self.out / "suite.md").write_text(table, encoding="utf-8")
         return table
