@@ -44,7 +44,7 @@ class Advantage:
 
     def after(self, ours: Array, theirs: Array) -> Self:
         """One round later, given which rows each got right."""
-        n, won, lost = len(ours), np.count_nonzero(ours > theirs), np.count_nonzero(theirs > ours)
+        n, won, lost = len(ours), int(np.count_nonzero(ours > theirs)), int(np.count_nonzero(theirs > ours))
         mean = (won - lost) / n
         chance = ((won + lost) / n - mean**2) / n
         moved = (mean - self.mean) ** 2 if self.rounds else 0.0

@@ -106,7 +106,7 @@ class Guarded(Choice):
             self.ahead[name] = before.after(answers(model, said) == y, right[1])
         self._explain(proba, y)
         for start, rows in right.items():
-            self.right[start] = self.memory * self.right.get(start, 0.0) + np.count_nonzero(rows) / len(y)
+            self.right[start] = self.memory * self.right.get(start, 0.0) + int(np.count_nonzero(rows)) / len(y)
             self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
 
     def _explain(self, proba: Mapping[int, Array], y: Array) -> None:
