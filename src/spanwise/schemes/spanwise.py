@@ -181,7 +181,7 @@ class Spanwise(Scheme):
     >>> for label in ["rain"] * 6 + ["sun"] * 4:
     ...     report = model.learn(np.zeros((20, 1)), [label] * 20)
     >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
-    (['sun'], 'mixture')
+    (['sun'], 'average')
 
     No data is held back and no horizon is needed. Until something else is surely better it is the average of
     `copies` independent plain learners, bit for bit.
@@ -218,7 +218,7 @@ def mean_pool(rounds: int, copies: int) -> int:
     """Instances that `Spanwise` has on average over so many rounds.
 
     >>> mean_pool(100, copies=12)
-    17
+    18
     """
     cover = WithCopies(MRI(2), copies)
     return round(sum(len(cover.active(t)) for t in range(1, rounds + 1)) / rounds)
