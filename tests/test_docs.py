@@ -99,7 +99,7 @@ def test_the_readmes_losses_are_those_the_demo_wrote():
     rows = json.loads((ROOT / "results" / "demo-linear" / "table.json").read_text(encoding="utf-8"))["rows"]
     readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
     for row in rows:
-        if row["scheme"] in ("plain", "plain-ensemble", "awe", "awe-prequential", "saol"):
+        if row["scheme"] in ("plain", "plain-ensemble", "spanwise", "awe", "awe-prequential", "saol"):
             assert f"{row['scheme']} {100 * row['accuracy']:.2f} %" in readme
 
 

@@ -18,15 +18,15 @@ from rich.console import Console
 from spanwise import catalog
 from spanwise._version import __version__
 from spanwise.cli.screen import print_table, rounds_bar
-from spanwise.core.spans import MRI
 from spanwise.errors import MissingExtraError
 from spanwise.evaluate import Evaluation, compare
 from spanwise.report.story import stretches
 from spanwise.report.table import HEADER, cells, markdown
 from spanwise.schemes.plain import PlainEnsemble
+from spanwise.schemes.spanwise import copies_of, ensemble_size
 
-SCHEMES = ("awe", "vote", "saol", "cbce", "single-resolution", "awe-prequential")
-TOLD = "awe-prequential"
+SCHEMES = ("spanwise", "awe", "vote", "saol", "cbce", "single-resolution", "awe-prequential")
+TOLD = "spanwise"
 LEARNER = click.Choice(list(catalog.LEARNERS))
 
 
@@ -63,11 +63,11 @@ def demo(out: str, learner: str, rounds: int, seed: int) -> None:
 
 def play(learner: str, stream: Any, seed: int, record: Path) -> Evaluation:
     """All schemes side by side, with a progress bar where somebody can see it."""
-    size = round(sum(len(MRI().starts(t)) for t in range(1, len(stream) + 1)) / len(stream))
+    made = catalog.learner(learner)
+    ensemble = partial(PlainEnsemble, copies=ensemble_size(len(stream), copies_of(made)))
     with rounds_bar(len(stream)) as played:
-        ensemble = partial(PlainEnsemble, copies=size)
         return compare(
-            catalog.learner(learner),
+            made,
             stream,
             {"plain-ensemble": ensemble, **{name: name for name in SCHEMES}},
             seed=seed,

@@ -14,7 +14,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("matplotlib", "report") from error
 
-COLOURS = {"plain": "0.2", "plain-ensemble": "0.5", "awe": "tab:blue", "awe-prequential": "tab:orange"}
+COLOURS = {"plain": "0.2", "plain-ensemble": "0.5", "awe": "tab:blue", "spanwise": "tab:orange"}
 
 SMOOTH = 9
 """Rounds that a point of the accuracy curve averages over."""
