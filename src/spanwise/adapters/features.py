@@ -6,7 +6,7 @@ of a batch do not depend on who asks, so they are made once and remembered by wh
 
 import json
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
 from threading import RLock
 from types import NoneType
@@ -15,9 +15,9 @@ from typing import Any, Self
 import numpy as np
 
 from spanwise.core import rows
-from spanwise.core.loop import Loop, Within, copy_learner, dump_learner, engine_for, load_learner
+from spanwise.core.loop import Around, Loop, Within, copy_learner, engine_for
 from spanwise.core.spans import Span
-from spanwise.learner import Array, adapt
+from spanwise.learner import Array
 
 BATCHES = 8
 """Batches whose features are remembered: in a round a few schemes ask about a batch, its folds, and the hold-out."""
@@ -26,7 +26,7 @@ ROWS = 1 << 18
 """Rows that these batches may have together; the latest is remembered in any case."""
 
 
-class Featured:
+class Featured(Around):
     """A learner whose rows first go through a function that has nothing to learn.
 
     >>> from spanwise.adapters.functions import majority_class
@@ -47,9 +47,7 @@ class Featured:
 
     def __init__(self, features: Callable[[Any], Any], learner: object) -> None:
         self.features = features if isinstance(features, Remembered) else Remembered(features)
-        self.learner = adapt(learner)
-        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
-        self.seedless = bool(getattr(self.learner, "seedless", False))
+        super().__init__(learner)
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.features, self.learner.fresh(seed))
@@ -66,12 +64,6 @@ class Featured:
     def engine(self) -> "FeaturedLoop | None":
         """The same way to run many of them that the learner has; None where that is no kind of loop."""
         return FeaturedLoop(self) if isinstance(engine_for(self.learner), Loop) else None
-
-    def state(self) -> Mapping[str, Any]:
-        return dump_learner(self.learner, allow_pickle=False)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
 
 
 class FeaturedLoop(Within):

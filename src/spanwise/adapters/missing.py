@@ -11,9 +11,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from spanwise.core.loop import copy_learner, dump_learner, load_learner
+from spanwise.core.loop import Around, copy_learner, dump_learner, load_learner
 from spanwise.errors import FeatureError
-from spanwise.learner import Array, adapt
+from spanwise.learner import Array
 
 HUGE = 1e100
 """A number beyond this counts as missing, as infinity does: its square could not be summed."""
@@ -89,18 +89,16 @@ class Moments:
         return np.asarray(np.clip(np.where(unknown, 0.0, numbers - self.mean) / spread, -FARTHEST, FARTHEST))
 
 
-class Filled:
+class Filled(Around):
     """Any learner, on tables whose numbers are scaled, and filled in where they are missing, by their past.
 
     Args:
         learner: takes arrays, or sparse matrices where the tables hold those.
     """
 
-    accepts_nan = True
-
     def __init__(self, learner: object, past: Moments | None = None) -> None:
-        self.learner = adapt(learner)
-        self.seedless = bool(getattr(self.learner, "seedless", False))
+        super().__init__(learner)
+        self.accepts_nan = True
         self.past = past  # never changed in place, as copies share it
 
     def fresh(self, seed: int) -> Self:

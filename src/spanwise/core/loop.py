@@ -117,7 +117,28 @@ class Within(Loop):
         return cast(Loop, loop)
 
 
-class Threaded:
+class Around:
+    """A learner that holds another, and does what that one does but for what a subclass says."""
+
+    def __init__(self, learner: object) -> None:
+        self.learner = adapt(learner)
+        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
+        self.seedless = bool(getattr(self.learner, "seedless", False))
+
+    def learn(self, X: Any, y: Array) -> None:
+        self.learner.learn(X, y)
+
+    def logits(self, X: Any) -> Array:
+        return self.learner.logits(X)
+
+    def state(self) -> Mapping[str, Any]:
+        return dump_learner(self.learner, allow_pickle=False)
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
+
+
+class Threaded(Around):
     """Any learner, its instances run several at a time in threads.
 
     It pays where a learner lets go of Python's lock while it works, as those of scikit-learn do on
@@ -131,28 +152,14 @@ class Threaded:
     def __init__(self, learner: object, threads: int) -> None:
         if threads < 1:
             raise SettingError(f"threads={threads}: at least one is needed to get anything done")
-        self.learner = adapt(learner)
+        super().__init__(learner)
         self.threads = threads
-        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
-        self.seedless = bool(getattr(self.learner, "seedless", False))
 
     def engine(self) -> Loop:
         return Loop(self.learner, self.threads)
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.learner.fresh(seed), self.threads)
-
-    def learn(self, X: Any, y: Array) -> None:
-        self.learner.learn(X, y)
-
-    def logits(self, X: Any) -> Array:
-        return self.learner.logits(X)
-
-    def state(self) -> Mapping[str, Any]:
-        return dump_learner(self.learner, allow_pickle=False)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
 
 
 def engine_for(learner: Learner) -> Engine:

@@ -17,10 +17,10 @@ from time import perf_counter
 from typing import Any, NamedTuple, Self, cast
 from weakref import WeakValueDictionary
 
-from spanwise.core.loop import Loop, copy_learner, engine_for
+from spanwise.core.loop import Around, Loop, copy_learner, engine_for
 from spanwise.core.spans import Span
 from spanwise.errors import SettingError
-from spanwise.learner import Array, Learner, adapt
+from spanwise.learner import Array, Learner
 
 
 @dataclass(eq=False)
@@ -55,7 +55,7 @@ class Waiting(NamedTuple):
     y: Array
 
 
-class Shared:
+class Shared(Around):
     """Any learner, for several schemes that are made around this one object and play the same stream.
 
     >>> from spanwise.adapters.functions import majority_class
@@ -79,21 +79,13 @@ class Shared:
     """
 
     def __init__(self, learner: object) -> None:
-        self.learner = adapt(learner)
-        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
-        self.seedless = bool(getattr(self.learner, "seedless", False))
+        super().__init__(learner)
         self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
         self.patient = bool(getattr(engine_for(self.learner), "together", False))
         self.saved = 0.0
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.learner.fresh(seed))
-
-    def learn(self, X: Any, y: Array) -> None:
-        self.learner.learn(X, y)
-
-    def logits(self, X: Any) -> Array:
-        return self.learner.logits(X)
 
     def engine(self) -> "SharedEngine":
         return SharedEngine(self)

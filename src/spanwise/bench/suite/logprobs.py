@@ -10,7 +10,7 @@ A recording is a folder: `recording.json`, `index.npz` (labels, and who was aliv
 import json
 import os
 import shutil
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import IO, Any, NamedTuple, Self
@@ -20,7 +20,7 @@ import numpy as np
 from spanwise.core import rows
 from spanwise.core.choice import log_softmax
 from spanwise.core.labels import Labels
-from spanwise.core.loop import Engine, Loop, Within, copy_learner, dump_learner, engine_for, load_learner
+from spanwise.core.loop import Around, Engine, Loop, Within, copy_learner, engine_for
 from spanwise.core.pool import Pool, complete
 from spanwise.core.spans import Cover, Span
 from spanwise.errors import DataError, SettingError
@@ -34,7 +34,7 @@ LEAST = -1e30
 """Stands for what is lower still, so that float32 can hold it."""
 
 
-class LogProbs:
+class LogProbs(Around):
     """A learner whose logits are float32 log-probabilities of all classes there will be.
 
     >>> from spanwise.adapters.functions import majority_class
@@ -53,16 +53,11 @@ class LogProbs:
     def __init__(self, learner: object, classes: int) -> None:
         if classes < 1:
             raise SettingError(f"classes={classes}: there must be one at least")
-        self.learner = adapt(learner)
+        super().__init__(learner)
         self.classes = classes
-        self.accepts_nan = bool(getattr(self.learner, "accepts_nan", False))
-        self.seedless = bool(getattr(self.learner, "seedless", False))
 
     def fresh(self, seed: int) -> Self:
         return type(self)(self.learner.fresh(seed), self.classes)
-
-    def learn(self, X: Any, y: Array) -> None:
-        self.learner.learn(X, y)
 
     def logits(self, X: Any) -> Array:
         """Of a learner on its own, which is the first there is; in a pool, errors name the start."""
@@ -74,12 +69,6 @@ class LogProbs:
     def engine(self) -> "LogProbsLoop | None":
         """The same way to run many of them that the learner has; None where that is no kind of loop."""
         return LogProbsLoop(self) if isinstance(engine_for(self.learner), Loop) else None
-
-    def state(self) -> Mapping[str, Any]:
-        return dump_learner(self.learner, allow_pickle=False)
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        self.learner = load_learner(self.learner, 0, state, allow_pickle=False)
 
 
 class LogProbsLoop(Within):
