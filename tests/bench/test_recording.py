@@ -17,9 +17,10 @@ from sklearn.neural_network import MLPClassifier
 from spanwise import checks, snapshot
 from spanwise.adapters.features import Featured
 from spanwise.adapters.hashing import Words
-from spanwise.bench.suite import logprobs
-from spanwise.bench.suite.logprobs import log_probs
-from spanwise.bench.suite.recording import LogProbs, Recording, record
+from spanwise.bench.suite import record as recorder
+from spanwise.bench.suite.logprobs import LogProbs, log_probs
+from spanwise.bench.suite.record import record
+from spanwise.bench.suite.recording import Recording
 from spanwise.core.awe import AWE, prequential_awe
 from spanwise.core.choice import log_softmax
 from spanwise.core.loop import Loop, Threaded
@@ -257,7 +258,7 @@ def test_recorded_twice_is_the_same_but_for_seconds(recording, tmp_path):
 KILLED = """
 import os, signal, sys
 from spanwise.adapters.functions import majority_class
-from spanwise.bench.suite.recording import record
+from spanwise.bench.suite.record import record
 from spanwise.core.spans import MRI
 from spanwise.streams import Abrupt
 def die(t):
@@ -303,7 +304,7 @@ def test_a_torn_recording_is_refused(tmp_path, file):
 
 
 def test_a_recording_of_another_format_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(logprobs, "FORMAT", 9)
+    monkeypatch.setattr(recorder, "FORMAT", 9)
     record(Scaled(), STREAM, [MRI()], SEED, tmp_path / "one")
     with pytest.raises(SnapshotError, match="has format 9"):
         Recording(tmp_path / "one")

@@ -12,8 +12,8 @@ from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS
 from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
 from spanwise.bench.suite.learners import make
+from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.play import Task, covers, play, replayed
-from spanwise.bench.suite.recording import LogProbs
 from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.streams import STREAMS, Source
 from spanwise.bench.suite.table import document, interval, places, summary

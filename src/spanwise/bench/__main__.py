@@ -21,15 +21,8 @@ EXAMPLE = """Example:  spanwise bench table1 --streams huffpost --learners ft si
 
 SEEDS = 3
 
-REGRET = "regret"
-"""Needs neither data nor learners, and minutes of one core."""
-
-SUITE = "suite"
-"""Has streams and learners of its own, and needs scikit-learn."""
-
-
-ABLATION = "ablation"
-"""Of `Spanwise`, on what the suite has recorded."""
+OTHERS = ("regret", "suite", "ablation")
+"""Experiments that are no grid of the paper's, each with a function of its own."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -47,7 +40,7 @@ def positive(text: str) -> int:
 
 
 def parser() -> argparse.ArgumentParser:
-    names = [*EXPERIMENTS, REGRET, SUITE, ABLATION]
+    names = [*EXPERIMENTS, *OTHERS]
     made = Parser(
         prog="spanwise bench",
         description="The paper's tables and figures, measured. What is done is kept, and not run again.",
@@ -78,18 +71,11 @@ def parser() -> argparse.ArgumentParser:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     given = parser().parse_args(arguments)
-    known("experiment", given.experiment, [*EXPERIMENTS, REGRET, SUITE, ABLATION])
-    if given.experiment == REGRET:
-        regret(given.seeds or SEEDS, given.out, given.dry_run)
-    elif given.experiment == SUITE:
-        suite(given)
-    elif given.experiment == ABLATION:
-        ablation(given)
-    else:
-        experiment(given)
+    name = known("experiment", given.experiment, [*EXPERIMENTS, *OTHERS])
+    {"regret": regret, "suite": suite, "ablation": ablation}.get(name, table)(given)
 
 
-def experiment(given: argparse.Namespace) -> None:
+def table(given: argparse.Namespace) -> None:
     """A table or figure of the paper."""
     places = Places(given.data, given.encoder, given.device, given.precision)
     grid = Grid(
@@ -143,24 +129,25 @@ def differing(done: Iterable[Cell], places: Places) -> list[str]:
     )
 
 
-def regret(seeds: int, out: Path, dry_run: bool) -> None:
-    """Which keeps nothing from one run to the next."""
-    if dry_run:
+def regret(given: argparse.Namespace) -> None:
+    """On synthetic streams: it needs neither data nor learners, and keeps nothing from one run to the next."""
+    seeds = given.seeds or SEEDS
+    if given.dry_run:
         say(f"regret on synthetic streams, {seeds} seeds; about {0.8 * seeds:.1f} min on one core")
         return
-    import_module("spanwise.bench.regret").main(seeds, out)
+    import_module("spanwise.bench.regret").main(seeds, given.out)
 
 
 def suite(given: argparse.Namespace) -> None:
-    """Schemes on many streams with many learners."""
+    """Schemes on streams and with learners of its own."""
     command = import_module("spanwise.bench.suite.command")  # not at the top, as it needs scikit-learn
-    for what, names, table in (
+    for what, names, there in (
         ("stream", given.streams, command.STREAMS),
         ("learner", given.learners, command.LEARNERS),
         ("scheme", given.schemes, command.SCHEMES),
     ):
         for name in names or ():
-            known(what, name, list(table))
+            known(what, name, list(there))
     wanted = command.Suite(
         data=given.data,
         work=given.work,

@@ -1,9 +1,8 @@
 """Schemes side by side share what they train.
 
 An instance is determined by its seed and the folds it has seen; by the folds alone, where the learner says that it is
-`seedless`. So when several schemes play the same
-stream with the same seed, the instance that one of them has trained and asked is the one that the others
-want: it is trained once, and asked once, whoever comes first.
+`seedless`. So when several schemes play the same stream with the same seed, the instance that one of them has trained
+and asked is the one that the others want: it is trained once, and asked once, whoever comes first.
 
 Where a pool is cheaper together, as a stack of networks is, an instance waits with its training until somebody asks
 it, and is trained together with all that wait for the same rows, of whichever scheme.

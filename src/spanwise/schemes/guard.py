@@ -69,4 +69,4 @@ class Advantage:
         return self.mean - margin * self.error if self.rounds >= LEAST else -inf
 
     def __str__(self) -> str:
-        return f"{100 * self.mean:+.1f} ± {100 * self.error:.1f} points"
+        return f"{100 * abs(self.mean):.1f} ± {100 * self.error:.1f} points {'worse' if self.mean < 0 else 'better'}"

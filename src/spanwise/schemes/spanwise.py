@@ -159,7 +159,7 @@ class Guarded(Choice):
         ahead = self.ahead.get(best, Advantage())
         if not ahead.rounds:
             return f"{fallback}, as nothing else was tried yet"
-        told = f"{what} has been {ahead} better than {fallback} over about {round(ahead.weight)} rounds"
+        told = f"{what} has been {ahead} than {fallback} over about {round(ahead.weight)} rounds"
         return told if picked is self.offered[best] else f"{told}, which is not sure enough"
 
     def _start_of(self, name: str) -> int:

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.bench.suite.learners import make
-from spanwise.bench.suite.recording import LogProbs, Recording, record
+from spanwise.bench.suite.logprobs import LogProbs
+from spanwise.bench.suite.record import record
+from spanwise.bench.suite.recording import Recording
 from spanwise.bench.suite.scores import Score
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.core.awe import AWE, prequential_awe

@@ -17,15 +17,13 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from spanwise.bench.suite.logprobs import FLOAT, FORMAT, LogProbs, record
+from spanwise.bench.suite.record import FLOAT, FORMAT
 from spanwise.core.labels import Labels
 from spanwise.core.pool import seed_of
 from spanwise.core.spans import Span
 from spanwise.errors import DataError, SettingError, SnapshotError
 from spanwise.learner import Array
 from spanwise.streams.batch import Batch
-
-__all__ = ["LogProbs", "Recording", "record"]
 
 
 class Recording:
