@@ -126,7 +126,9 @@ def test_what_was_trained_together_is_on_the_clock_of_everybody_who_holds_it():
 class Together(Loop):
     """A pool that is cheaper together, and writes down how many it was given."""
 
-    together = True
+    def __init__(self, learner):
+        super().__init__(learner)
+        self.together = learner.together
 
     def learn(self, spans, X, y):
         self.learner.sizes.append(len(spans))
@@ -134,15 +136,15 @@ class Together(Loop):
 
 
 class Patient(Counting):
-    def __init__(self, sizes=None):
+    def __init__(self, sizes=None, together=100):
         super().__init__()
-        self.sizes = [] if sizes is None else sizes
+        self.sizes, self.together = [] if sizes is None else sizes, together
 
     def fresh(self, seed):
-        return Patient(self.sizes)
+        return Patient(self.sizes, self.together)
 
     def copy(self):
-        return Patient(self.sizes)
+        return Patient(self.sizes, self.together)
 
     def engine(self):
         return Together(self)
@@ -160,6 +162,18 @@ def test_where_a_pool_is_cheaper_together_schemes_train_together_once_somebody_a
             shared.learner.sizes.clear()
     assert sizes == [[], [], [1], [5], [], [2], [5 + 1], [], [3]]
     assert sum(stage.waiting is not None for stage in shared.stages.values()) == 5 + 2
+
+
+def test_no_more_are_trained_at_a_time_than_a_pool_takes():
+    """So that networks as they were and as they will be are not all held at once."""
+    shared = Shared(Patient(together=4))
+    models = [PlainEnsemble(shared, copies=3), Spanwise(shared, copies=9)]
+    X, y = next(iter(toy_batches(1)))
+    for model in models:
+        model.learn(X, y)
+    for model in models:
+        model.predict_proba(X)
+    assert shared.learner.sizes == [4, 4, 1]
 
 
 def test_rounds_that_nobody_asked_about_are_trained_in_their_order():

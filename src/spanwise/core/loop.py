@@ -56,10 +56,10 @@ class Loop:
     """One instance after another; with `threads`, that many at a time.
 
     Attributes:
-        together: whether many at once are cheaper than one by one.
+        together: how many at a time are cheaper than one by one.
     """
 
-    together: bool = False
+    together: int = 1
 
     def __init__(self, learner: Learner, threads: int | None = None) -> None:
         self.learner = learner
@@ -107,7 +107,7 @@ class Within(Loop):
     """Instances that hold a learner within, as `instance.learner`, and are run by the loop of that one."""
 
     @property
-    def together(self) -> bool:  # type: ignore[override]
+    def together(self) -> int:  # type: ignore[override]
         return self.within(()).together
 
     def within(self, spans: Sequence[Span]) -> Loop:

@@ -106,6 +106,11 @@ class TorchLearner:
     def logits(self, X: Any) -> Array:
         return self.logits_together([self], X)[0]
 
+    @property
+    def at_once(self) -> int:
+        """How many instances a stack takes at most."""
+        return self.trainer.stack.most
+
     def engine(self) -> Stacked:
         """Instances that run together."""
         return Stacked(self)

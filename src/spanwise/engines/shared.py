@@ -80,7 +80,7 @@ class Shared(Around):
     def __init__(self, learner: object) -> None:
         super().__init__(learner)
         self.stages: WeakValueDictionary[bytes, Stage] = WeakValueDictionary()
-        self.patient = bool(getattr(engine_for(self.learner), "together", False))
+        self.together = int(getattr(engine_for(self.learner), "together", 1))
         self.saved = 0.0
 
     def fresh(self, seed: int) -> Self:
@@ -111,12 +111,17 @@ class Shared(Around):
             self.saved -= perf_counter() - begin
 
     def _train(self, first: Waiting) -> None:
-        """All that wait for the same rows as `first`, each with a span of its own: two schemes may have equal ones."""
+        """All that wait for the same rows as `first`, or as many as are best trained at a time.
+
+        Each gets a span of its own, as two schemes may have equal ones. What was before is let go of with every call:
+        hundreds of networks would not fit into a GPU both as they were and as they will be.
+        """
         found: dict[Span, Stage] = {}
         learners: dict[Span, Learner] = {}
         begin = perf_counter()
         for stage in list(self.stages.values()):
-            if (one := stage.waiting) and one.fold == first.fold and one.before.learner is not None:
+            one = stage.waiting
+            if one and one.fold == first.fold and one.before.learner is not None and len(found) < self.together:
                 span = one.span._replace(copy=len(found))
                 found[span], learners[span] = stage, copy_learner(one.before.learner)
         loop = self.loop(learners)
@@ -162,7 +167,7 @@ class SharedEngine:
                 waiting = Waiting(stage, span, fold, X, y)
                 stage.then[fold] = self.shared.keep(Stage(digest(stage.key, fold), None, waiting))
         after = {span: stage.then[fold] for span, stage in before.items()}
-        if not self.shared.patient:
+        if self.shared.together == 1:
             try:
                 self.shared.settle(after.values())
             except BaseException:

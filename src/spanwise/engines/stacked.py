@@ -62,6 +62,11 @@ class Stacking:
 class Stackable(Protocol):
     """A learner that can learn and answer for many of its kind at once."""
 
+    @property
+    def at_once(self) -> int:
+        """How many a stack takes at most."""
+        ...
+
     def fresh(self, seed: int) -> "Stackable": ...
 
     def learn(self, X: Any, y: Array) -> None: ...
@@ -80,7 +85,9 @@ class Stackable(Protocol):
 class Stacked(Loop):
     """The loop's instances, trained and asked together."""
 
-    together = True
+    @property
+    def together(self) -> int:  # type: ignore[override]
+        return cast(Stackable, self.learner).at_once
 
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
         learner = cast(Stackable, self.learner)
@@ -116,6 +123,11 @@ class Stack:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, fits={}, wide={}, graphs={}, lock=Lock())
 
+    @property
+    def most(self) -> int:
+        """Instances that it takes at a time."""
+        return 1 if self.alone else self.settings.slots or LADDER[-1]
+
     def train(
         self, step: Step, states: Sequence[Tensors], data: Tensors, plans: Sequence[Tensors], *, compile: bool = True
     ) -> list[Tensors]:
@@ -130,7 +142,7 @@ class Stack:
             batch = mini_batch(data, self._here({name: column[0] for name, column in plans[0].items()}))
             twice = stacked([batch, batch])
             fit = self._fit(states[0], lambda one: step(one, batch), lambda two: self._together(step)(two, twice))
-            return min(fit, self.settings.slots or fit)
+            return min(fit, self.most)
 
         return self._chunked(run, len(states), kind, trial)
 
@@ -146,7 +158,8 @@ class Stack:
             return list(wide(self._here(stacked(states[chunk])), rows))
 
         def trial() -> int:
-            return self._fit(states[0], lambda one: answer(one, rows), lambda two: wide(two, rows))
+            fit = self._fit(states[0], lambda one: answer(one, rows), lambda two: wide(two, rows))
+            return min(fit, self.most)
 
         return torch.stack(self._chunked(run, len(states), kind, trial))
 
@@ -261,9 +274,9 @@ def stacked(trees: Sequence[Tensors], dim: int = 0) -> Tensors:
 
 
 def unstacked(tree: Tensors, k: int) -> list[Tensors]:
-    """The first `k` instances of a stack."""
+    """The first `k` instances of a stack, in memory of their own: some of them may be gone long before others."""
     columns = {name: tensor.unbind() for name, tensor in tree.items()}
-    return [{name: column[i] for name, column in columns.items()} for i in range(k)]
+    return [{name: column[i].clone() for name, column in columns.items()} for i in range(k)]
 
 
 def shapes(tensors: Tensors, *, rows: bool = True) -> tuple[Any, ...]:
