@@ -18,7 +18,7 @@ demo: $(DEMO) ## schemes against the plain learner on a stream that shifts: a ta
 	$(BIN)/spanwise demo
 
 test: $(DEV) ## the tests, doctests among them
-	$(BIN)/pytest -m "not slow and not gpu"
+	OMP_NUM_THREADS=1 $(BIN)/pytest -m "not slow and not gpu" --numprocesses logical --maxprocesses 8
 
 test-slow: $(DEV) ## the tests that take more than ten seconds each
 	$(BIN)/pytest -m "slow and not gpu"

@@ -42,7 +42,11 @@ def objects(*values):
 
 
 @pytest.mark.parametrize("check", checks.LEARNER, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("within", [checks.centroids(), SGDClassifier(), Threaded(SGDClassifier(), 2)], ids=repr)
+@pytest.mark.parametrize(
+    "within",
+    [checks.centroids(), SGDClassifier(), Threaded(SGDClassifier(), 2)],
+    ids=["centroids", "SGDClassifier", "Threaded"],
+)
 def test_features_before_a_learner_keep_its_laws(check, within):
     check(Featured(halved, within))
 

@@ -23,8 +23,9 @@ from spanwise.faces.sklearn import SpanwiseClassifier
 WEATHER = np.array(["sun", "rain", "snow"])
 
 
-def prequential(learner, seed):
-    return AWE(learner, seed=seed, evidence=Prequential())
+class PrequentialAWE(AWE):
+    def __init__(self, learner, seed):
+        super().__init__(learner, seed=seed, evidence=Prequential())
 
 
 def stream(n=200, classes=3, seed=0):
@@ -36,7 +37,7 @@ def stream(n=200, classes=3, seed=0):
 @parametrize_with_checks(
     [
         SpanwiseClassifier(),
-        SpanwiseClassifier(scheme=prequential, round_size=40),
+        SpanwiseClassifier(scheme=PrequentialAWE, round_size=40),
         SpanwiseClassifier(GaussianNB(), scheme="vote", round_size=40),
     ]
 )
@@ -97,7 +98,7 @@ def test_classes_that_come_late_are_added_unannounced():
     assert model.score(X, y) > 0.9
 
 
-@pytest.mark.parametrize("scheme", ["plain", "vote", AWE, prequential])
+@pytest.mark.parametrize("scheme", ["plain", "vote", AWE, PrequentialAWE])
 def test_a_scheme_is_a_name_a_class_or_a_function(scheme):
     X, y = stream()
     assert SpanwiseClassifier(scheme=scheme, round_size=25, random_state=0).fit(X, y).score(X, y) > 0.9
@@ -126,9 +127,9 @@ def test_it_can_be_searched_over_inside_a_pipeline():
 
 
 def test_a_clone_has_the_settings_and_none_of_the_memory():
-    model = SpanwiseClassifier(SGDClassifier(alpha=0.01), scheme=prequential, round_size=9).fit(*stream())
+    model = SpanwiseClassifier(SGDClassifier(alpha=0.01), scheme=PrequentialAWE, round_size=9).fit(*stream())
     twin = clone(model)
-    assert (twin.learner.alpha, twin.scheme, twin.round_size) == (0.01, prequential, 9)
+    assert (twin.learner.alpha, twin.scheme, twin.round_size) == (0.01, PrequentialAWE, 9)
     with pytest.raises(NotFittedError):
         twin.predict(np.zeros((1, 3)))
 
