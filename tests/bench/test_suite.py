@@ -193,7 +193,7 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
         cell("stationary", "spanwise", [0.798, 0.798]),
         cell("dale", "plain", [0.5, 0.5]),
     ]
-    cells = by_cell(places(found, {"hill": "development", "stationary": "development"}), "development")
+    cells = by_cell(places(found, {}))
     assert set(cells) == {("hill", "linear"), ("stationary", "linear")}
     told = {bar.what: (bar.measured, bar.held) for bar in bars(cells, found)}
     assert told["mean gain"] == ("+4.90", True)
@@ -205,8 +205,24 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
     low, high = over_ensemble(found, cells)
     assert low == pytest.approx(2.4) == high, "5 points on the hill, -0.2 where nothing shifts"
     page = report(places(found, {"hill": "development", "stationary": "development"}), found, "development")
-    assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | +5.00 | +1.00 |" in page
+    assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | not run | +5.00 | +1.00 |" in page
     assert report(places(found, {}), found, "confirmation") == ""
+
+
+def test_a_learner_that_adapts_by_itself_is_told_apart(tmp_path):
+    schemes = {"plain": [0.6, 0.6], "spanwise": [0.7, 0.7], "fall-back": [0.62, 0.62], "plain-ensemble": [0.63, 0.63]}
+    found = [cell("abrupt", scheme, accuracies) for scheme, accuracies in schemes.items()]
+    found += [replace(one, learner="adaptive-forest") for one in found]
+    worse = replace(found[-3], stream="gradual", accuracies=(0.5, 0.5))
+    found += [worse, *(replace(found[i], stream="gradual") for i in (-4, -2, -1))]
+    add(tmp_path / "suite_scores.jsonl", found)
+    page = command.Suite(data=tmp_path, work=tmp_path, out=tmp_path).write()
+    first, forest = page.split("### The adaptive random forest")
+    assert "1 cells of the development streams" in first
+    assert "adaptive-forest" not in first
+    assert "| abrupt | adaptive-forest | 1 | 60.00 | +10.00 [+10.00, +10.00] | +2.00 | +3.00 | not run |" in forest
+    assert "gains +0.00 points on average, is as good as alone or better in 1 of 2 cells" in forest
+    assert "harmed by more than 0.1 points in 1." in forest
 
 
 def test_a_scheme_that_lacks_a_cell_is_left_out_and_named():

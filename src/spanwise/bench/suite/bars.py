@@ -11,7 +11,8 @@ from spanwise.bench.suite.table import ENSEMBLE, OURS, Place, drawn_again
 from spanwise.bench.tables import NOT_RUN, markdown
 from spanwise.evaluate.ranks import wilcoxon
 
-LITERAL = "awe-literal"
+LITERAL, FALL_BACK = "awe-literal", "fall-back"
+HEADER = ("stream", "learner", "seeds", "plain %", "spanwise [95 %]", FALL_BACK, ENSEMBLE, LITERAL)
 STATIONARY = "stationary"
 """Part of the name of streams where nothing shifts."""
 
@@ -28,13 +29,12 @@ class Bar(NamedTuple):
     held: bool
 
 
-def by_cell(found: Sequence[Place], role: str) -> dict[tuple[str, str], dict[str, Place]]:
-    """Cells of a role in which ours and the ensemble have been played, with as many seeds."""
+def by_cell(found: Iterable[Place]) -> dict[tuple[str, str], dict[str, Place]]:
+    """Cells in which ours and the ensemble have been played, with as many seeds."""
     cells: dict[tuple[str, str], dict[str, Place]] = {}
     for one in found:
-        if one.role == role:
-            cells.setdefault((one.stream, one.learner), {})[one.scheme] = one
-    whole = {at: schemes for at, schemes in cells.items() if {OURS, ENSEMBLE} <= schemes.keys()}
+        cells.setdefault((one.stream, one.learner), {})[one.scheme] = one
+    whole = {at: schemes for at, schemes in sorted(cells.items()) if {OURS, ENSEMBLE} <= schemes.keys()}
     return {at: schemes for at, schemes in whole.items() if schemes[OURS].seeds == schemes[ENSEMBLE].seeds}
 
 
@@ -86,13 +86,26 @@ def bars(cells: Cells, scores: Iterable[Score]) -> list[Bar]:
 
 def report(found: Sequence[Place], scores: Sequence[Score], role: str) -> str:
     """The bars, and every cell, as Markdown; nothing where no cell has what is compared."""
-    cells = by_cell(found, role)
+    cells = by_cell(one for one in found if one.role == role)
     if not cells:
         return ""
     told = [(bar.what, bar.asked, bar.measured, "yes" if bar.held else "**no**") for bar in bars(cells, scores)]
-    lines = [line(schemes) for _, schemes in sorted(cells.items())]
-    header = ("stream", "learner", "seeds", "plain %", "spanwise [95 %]", "plain-ensemble", "awe-literal")
-    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), markdown(header, lines, words=2)])
+    lines = [line(schemes) for schemes in cells.values()]
+    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), markdown(HEADER, lines, words=2)])
+
+
+def wrapped(found: Iterable[Place]) -> str:
+    """Of a learner that adapts by itself, every cell and whether it is better wrapped than alone, as Markdown."""
+    cells = by_cell(found)
+    if not cells:
+        return ""
+    ours = [schemes[OURS] for schemes in cells.values()]
+    told = (
+        f"Wrapped, it gains {fmean(one.gain for one in ours):+.2f} points on average, is as good as alone or better in "
+        f"{sum(one.gain >= 0 for one in ours)} of {len(ours)} cells, and is harmed by more than 0.1 points in "
+        f"{sum(one.harmed(0.1) for one in ours)}.\n"
+    )
+    return markdown(HEADER, [line(schemes) for schemes in cells.values()], words=2) + "\n" + told
 
 
 def line(schemes: Mapping[str, Place]) -> tuple[str, ...]:
@@ -104,6 +117,5 @@ def line(schemes: Mapping[str, Place]) -> tuple[str, ...]:
         str(ours.seeds),
         f"{100 * ours.accuracy - ours.gain:.2f}",
         f"{ours.gain:+.2f} [{ours.low:+.2f}, {ours.high:+.2f}]",
-        f"{schemes[ENSEMBLE].gain:+.2f}",
-        f"{schemes[LITERAL].gain:+.2f}" if LITERAL in schemes else NOT_RUN,
+        *(f"{schemes[name].gain:+.2f}" if name in schemes else NOT_RUN for name in (FALL_BACK, ENSEMBLE, LITERAL)),
     )

@@ -12,8 +12,8 @@ from typing import get_args
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
-from spanwise.bench.suite.bars import report
-from spanwise.bench.suite.learners import LEARNERS, RIVER, SEEDS, suits
+from spanwise.bench.suite.bars import report, wrapped
+from spanwise.bench.suite.learners import LEARNERS, PEER, RIVER, SEEDS, suits
 from spanwise.bench.suite.play import SCHEMES, Task, play
 from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.streams import STREAMS, Role
@@ -97,12 +97,14 @@ class Suite:
         """suite.json, suite.md, and the table of all that is scored."""
         scores = read(self.file)
         found = places(scores, ROLES)
-        roles = [role for role in get_args(Role) if any(place.role == role for place in found)]
-        parts = [
-            f"### {role.capitalize()} streams\n\n{summary(found, role)}\n{report(found, scores, role)}"
-            for role in roles
-        ]
-        table = "\n".join(parts)
+        others = [place for place in found if place.learner != PEER]
+        roles = [role for role in get_args(Role) if any(place.role == role for place in others)]
+        parts = {
+            f"{role.capitalize()} streams": f"{summary(others, role)}\n{report(others, scores, role)}" for role in roles
+        }
+        if peer := wrapped(place for place in found if place.learner == PEER):
+            parts["The adaptive random forest"] = peer
+        table = "\n".join(f"### {title}\n\n{part}" for title, part in parts.items())
         text = json.dumps({**made_with(self._used(scores)), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")
         (self.out / "suite.md").write_text(table, encoding="utf-8")

@@ -121,5 +121,8 @@ LEARNERS: dict[str, Callable[[Kind, int], Learner]] = {
 
 RIVER = frozenset({"hoeffding-tree", "adaptive-forest"})
 
+PEER = "adaptive-forest"
+"""It adapts by itself, and so is reported apart: is it better wrapped than alone?"""
+
 SEEDS = {name: 2 if name in RIVER else 5 for name in LEARNERS}
 """How many, from 0. River's learners are slow, and its tree has no randomness: seeds differ in what AWE holds back."""

@@ -44,6 +44,7 @@ def replayed(rounds: int, copies: int) -> dict[str, Make]:
     return {
         PLAIN: Plain,
         "plain-ensemble": partial(PlainEnsemble, copies=ensemble_size(rounds, copies)),
+        "fall-back": partial(PlainEnsemble, copies=copies),
         "spanwise": partial(Spanwise, copies=copies),
         "awe-prequential": prequential_awe,
         "saol": SAOL,
