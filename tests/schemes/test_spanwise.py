@@ -80,6 +80,19 @@ def test_until_the_guard_fires_it_is_the_average_of_its_copies_bit_for_bit(copie
     pytest.fail("the shift half-way was never noticed, so the law was not put to the test")
 
 
+@pytest.mark.parametrize("copies", [1, 3])
+def test_the_weights_it_reports_are_those_of_what_predicts(copies):
+    model, seen = Spanwise(centroids(), copies=copies, seed=4), set()
+    for X, y in toy_batches(30, seed=2):
+        report = model.learn(X, y)
+        seen.add("start" if isinstance(report.chosen, int) else report.chosen)
+        expected = {}
+        for span, weight in model.method.current.weights.items():
+            expected[span.start] = expected.get(span.start, 0.0) + weight
+        assert report.weights == pytest.approx(expected)
+    assert len(seen) > 1, "one thing played all the time, so the law was not put to the test"
+
+
 def test_where_nothing_shifts_one_copy_is_the_plain_learner():
     model, plain = Spanwise(centroids(), copies=1), Plain(centroids())
     differ = 0

@@ -40,6 +40,13 @@ def test_iterating_again_yields_identical_batches(make):
         assert one.shift == again.shift
 
 
+def test_a_new_concept_owes_nothing_to_those_before():
+    """Over many concepts, the mean of a class points nowhere."""
+    means = np.array([Abrupt(rounds=400, every=1).concept(t).means for t in range(1, 401)])
+    length = np.linalg.norm(means[0, 0])
+    assert np.abs(means.mean(axis=0)).max() < 4.5 * length / np.sqrt(400 * means.shape[2])
+
+
 @every_stream
 def test_another_seed_yields_another_stream(make):
     for one, other in zip(make(rounds=3, seed=0), make(rounds=3, seed=1), strict=True):

@@ -19,7 +19,7 @@ class RoundReport:
         starts: the starts alive for round t + 1, ascending.
         estimates: estimated accuracy by start, of those judged; with several spans a start, of the best.
         windows: over how many of the last rounds each estimate was made, by start.
-        weights: by start, of the ensemble that was considered, chosen or not.
+        weights: by start, of the ensemble that was considered, chosen or not; of what predicts, if several were.
         chosen: who predicts round t + 1: a start, or the name of a combination such as "ensemble".
         accuracy: of what was played in round t, on its labelled rows; None where nothing that played had trained.
         instances: every span alive for round t + 1.
@@ -83,9 +83,10 @@ def by_start(estimates: Mapping[Span, Estimate]) -> dict[int, Estimate]:
 
 
 def weights_of(candidates: Sequence[Model], current: Model) -> dict[int, float]:
-    """The weights of the combination that was chosen, or else of the one considered, summed by start."""
-    combined = [model for model in (current, *candidates) if isinstance(model.name, str)] or [current]
+    """The weights of what predicts, or of the one combination that was considered beside an instance; by start."""
+    considered = [model for model in candidates if isinstance(model.name, str)]
+    beside = isinstance(current.name, Span) and len(considered) == 1
     total: dict[int, float] = {}
-    for span, weight in combined[0].weights.items():
+    for span, weight in (considered[0] if beside else current).weights.items():
         total[span.start] = total.get(span.start, 0.0) + weight
     return total

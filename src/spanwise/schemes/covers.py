@@ -96,7 +96,7 @@ class OneResolution(Cover):
 
 @dataclass(frozen=True)
 class ROnly(Cover):
-    """The dyadic intervals alone, without the paper's B: start s lives lowbit(s - 1) rounds, start 1 for ever.
+    """The dyadic intervals alone, without the paper's B: odd start s lives lowbit(s - 1) rounds, start 1 for ever.
 
     Right after the middle of a long interval all but start 1 are young: coverage falls to 0.
 

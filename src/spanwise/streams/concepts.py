@@ -76,8 +76,8 @@ class Teacher:
 
 def directions(k: int, features: int, rng: np.random.Generator) -> Array:
     """`k` random unit vectors at right angles to each other, one a row."""
-    square, _ = np.linalg.qr(rng.standard_normal((features, k)))
-    return square.T
+    square, upper = np.linalg.qr(rng.standard_normal((features, k)))
+    return (square * np.sign(np.diag(upper))).T  # LAPACK's signs are not those of chance
 
 
 def apart(units: Array, distance: float) -> Array:
