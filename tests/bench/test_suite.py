@@ -11,7 +11,7 @@ from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS
 from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
-from spanwise.bench.suite.learners import make
+from spanwise.bench.suite.learners import LEARNERS, SEEDLESS, make
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.play import Task, covers, play, replayed
 from spanwise.bench.suite.scores import Score, add, read
@@ -47,7 +47,7 @@ CELLS = [
 def test_a_place_is_the_mean_over_seeds_and_rounds():
     found = {(place.stream, place.scheme): place for place in places(CELLS, ROLES)}
     hill, dale = found["hill", "spanwise"], found["dale", "spanwise"]
-    assert (hill.seeds, hill.cost) == (2, 3.0)
+    assert (hill.seeds, hill.cost) == ((0, 1), 3.0)
     assert (hill.accuracy, hill.gain, hill.low, hill.high) == pytest.approx((0.9, 30.0, 30.0, 30.0))
     assert not hill.harmed(0.1)
     assert dale.gain == pytest.approx(-2.0)
@@ -64,13 +64,17 @@ def test_a_loss_that_may_be_chance_is_no_harm():
     assert not place.harmed(0.1)
 
 
-def test_the_interval_covers_the_truth_about_as_often_as_it_says():
+@pytest.mark.parametrize("alike", [0.0, 0.4], ids=["rounds on their own", "neighbours alike"])
+def test_the_interval_covers_the_truth_about_as_often_as_it_says(alike):
     rng = np.random.default_rng(0)
     held = 0
     for _ in range(60):
-        low, high = interval(rng.normal(size=(5, 1)) * 0.2 + rng.normal(size=(1, 40)) * 0.5 + rng.normal(size=(5, 40)))
+        rounds = rng.normal(size=100)
+        for t in range(1, 100):
+            rounds[t] = alike * rounds[t - 1] + np.sqrt(1 - alike**2) * rounds[t]
+        low, high = interval(rng.normal(size=(5, 1)) * 0.1 + rounds + 0.5 * rng.normal(size=(5, 100)))
         held += low <= 0 <= high
-    assert held >= 50
+    assert held >= 52
 
 
 def test_the_table_tells_gain_harm_rank_and_cost():
@@ -202,11 +206,54 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
     assert told["cells harmed by more than 0.1"] == ("50 %", False)
     assert told["least gain where nothing shifts"] == ("-0.20", False)
     assert told["the worst cell against them"] == ("-0.20", True)
-    low, high = over_ensemble(found, cells)
-    assert low == pytest.approx(2.4) == high, "5 points on the hill, -0.2 where nothing shifts"
+    lead = over_ensemble(found, cells)
+    assert (lead.mean, *lead.chance) == pytest.approx((2.4, 2.4, 2.4)), (
+        "5 points on the hill, -0.2 where nothing shifts"
+    )
+    assert lead.streams == pytest.approx((-0.2, 5.0)), "two streams drawn again may be twice the same"
     page = report(places(found, {"hill": "development", "stationary": "development"}), found, "development")
     assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | not run | +5.00 | +1.00 |" in page
     assert report(places(found, {}), found, "confirmation") == ""
+
+
+def test_where_ensembles_are_of_one_the_lead_over_them_is_not_hidden_among_the_others():
+    found = []
+    for learner, ours in {"linear": 0.6, "naive-bayes": 0.9}.items():
+        for scheme, accuracy in {"plain": 0.5, "plain-ensemble": 0.61, "spanwise": ours}.items():
+            found.append(replace(cell("hill", scheme, [accuracy] * 2), learner=learner))
+    told = {bar.what: bar for bar in bars(by_cell(places(found, {})), found)}
+    assert told["over as many plain learners as it has instances"].measured.startswith("+14.00")
+    (apart,) = (bar for what, bar in told.items() if "randomness" in what)
+    assert (apart.measured, apart.held) == ("-1.00 [-1.00, -1.00]; behind in 1 of 1 cells", None)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_those_without_randomness_say_so_themselves(name):
+    assert (name in SEEDLESS) == bool(getattr(make(name, "array", classes=2), "seedless", False))
+
+
+def test_schemes_are_compared_on_the_same_seeds_or_not_at_all():
+    found = [cell("hill", scheme, [0.6, 0.6], seed) for scheme in ("plain", "plain-ensemble") for seed in range(2)]
+    found += [cell("hill", "spanwise", [0.61 + 0.08 * seed] * 2, seed) for seed in range(2)]
+    found += [cell("hill", "awe-literal", [0.64, 0.64])]
+    known = places(found, ROLES)
+    assert "awe-literal" not in by_cell(known)["hill", "linear"]
+    assert "left out: awe-literal." in summary(known, "development")
+
+
+def test_the_fall_back_is_shown_and_changes_nobodys_rank():
+    beside = [cell(stream, "fall-back", [0.7, 0.9]) for stream in ("hill", "dale")]
+    beside += [cell("hill", "fall-back", [0.8, 0.8], seed=1)]
+    with_it, without = (
+        {
+            cells[0]: cells[5]
+            for line in summary(places(found, ROLES), "development").splitlines()
+            if (cells := line.split(" | "))[1:]
+        }
+        for found in (CELLS + beside, CELLS)
+    )
+    assert with_it.pop("| fall-back") == ""
+    assert with_it == without
 
 
 def test_a_learner_that_adapts_by_itself_is_told_apart(tmp_path):

@@ -120,6 +120,8 @@ LEARNERS: dict[str, Callable[[Kind, int], Learner]] = {
 }
 
 RIVER = frozenset({"hoeffding-tree", "adaptive-forest"})
+SEEDLESS = frozenset({"naive-bayes", "hoeffding-tree"})
+"""Copies of these are all the same, so that an ensemble of them is one of them."""
 
 PEER = "adaptive-forest"
 """It adapts by itself, and so is reported apart: is it better wrapped than alone?"""

@@ -1,7 +1,7 @@
 """What the suite says of each scheme: what it gains, what it harms, how it ranks, what it costs.
 
 A cell is a stream and a learner, averaged over seeds. It is harmed when its mean gain is below minus the bar and the
-interval of the gain, over seeds and rounds, lies below 0.
+interval of the gain, over seeds and rounds, lies below 0. Schemes are compared on the same seeds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,10 @@ BARS = (0.1, 0.3)
 """Points of accuracy; a loss below the first is none worth speaking of."""
 
 DRAWS = 2000
-OURS, ENSEMBLE = "spanwise", "plain-ensemble"
+BLOCK = 10
+"""Rounds that are drawn together, at most: a scheme that is behind in one round mostly is in the next."""
+
+OURS, ENSEMBLE, FALL_BACK = "spanwise", "plain-ensemble", "fall-back"
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,7 @@ class Place:
 
     Attributes:
         stream, role, learner, scheme: which one.
-        seeds: how many.
+        seeds: which ones.
         accuracy: mean over rounds and seeds.
         gain: over the plain learner of the same seed, in points.
         low, high: 95 % interval of the gain, over seeds and rounds.
@@ -40,7 +43,7 @@ class Place:
     role: str
     learner: str
     scheme: str
-    seeds: int
+    seeds: tuple[int, ...]
     accuracy: float
     gain: float
     low: float
@@ -73,7 +76,15 @@ def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tup
     low, high = interval(differences)
     cost = fmean(one.seconds for one, _ in pairs) / max(1e-9, fmean(plain.seconds for _, plain in pairs))
     gain = float(differences.mean())
-    return Place(stream, role, learner, scheme, len(pairs), float(ours.mean()), gain, low, high, cost)
+    seeds = tuple(one.seed for one, _ in pairs)
+    return Place(stream, role, learner, scheme, seeds, float(ours.mean()), gain, low, high, cost)
+
+
+def comparable(found: Iterable[Place]) -> list[Place]:
+    """Those that have been played with the seeds that ours has been played with."""
+    known = list(found)
+    seeds = {(one.stream, one.learner): one.seeds for one in known if one.scheme == OURS}
+    return [one for one in known if one.seeds == seeds.get((one.stream, one.learner))]
 
 
 def interval(differences: Array) -> tuple[float, float]:
@@ -90,41 +101,66 @@ def interval(differences: Array) -> tuple[float, float]:
 
 
 def drawn_again(differences: Array, seed: int) -> Array:
-    """Means over seeds and rounds that are both drawn with replacement, many times."""
-    rng = np.random.default_rng(seed)
+    """Means over seeds and rounds that are both drawn with replacement, many times.
+
+    Rounds are drawn in blocks of neighbours, the last followed by the first. The same `seed` draws the same rounds,
+    whatever the seeds of the plays.
+    """
+    which, when = (np.random.default_rng((seed, part)) for part in range(2))
     seeds, rounds = differences.shape
+    length = max(1, min(BLOCK, rounds // 4))
     means = np.empty(DRAWS)
     for draw in range(DRAWS):
-        chosen = differences[rng.integers(seeds, size=seeds)]
-        means[draw] = chosen[:, rng.integers(rounds, size=rounds)].mean()
+        begins = when.integers(rounds, size=-(-rounds // length))
+        blocks = (begins[:, None] + np.arange(length)).ravel()[:rounds] % rounds
+        means[draw] = differences[which.integers(seeds, size=seeds)][:, blocks].mean()
     return means
+
+
+def by_stream(values: Mapping[tuple[str, str], float]) -> list[float]:
+    """Means over the learners of each stream: cells of one stream are no independent witnesses."""
+    found: dict[str, list[float]] = {}
+    for (stream, _), value in values.items():
+        found.setdefault(stream, []).append(value)
+    return [fmean(some) for some in found.values()]
+
+
+def chance(values: Mapping[tuple[str, str], float]) -> float:
+    """Wilcoxon's p over streams."""
+    means = by_stream(values)
+    return wilcoxon(means, [0.0] * len(means)).p_value
 
 
 def summary(found: Sequence[Place], role: str) -> str:
     """A line a scheme over the cells of one role, as Markdown, and how their ranks differ."""
-    here = [one for one in found if one.role == role]
+    here = comparable(one for one in found if one.role == role)
     by_scheme: dict[str, dict[tuple[str, str], Place]] = {}
     for one in here:
         by_scheme.setdefault(one.scheme, {})[one.stream, one.learner] = one
     common = sorted(by_scheme.get(ENSEMBLE, {}).keys() & by_scheme.get(OURS, {}).keys())
     if not common:
         return f"No cell of the {role} streams has been played by {OURS} and {ENSEMBLE} yet.\n"
-    partly = [name for name, cells in by_scheme.items() if not cells.keys() >= set(common)]
+    played = {one.scheme for one in found if one.role == role}
+    partly = sorted(name for name in played if not by_scheme.get(name, {}).keys() >= set(common))
     by_scheme = {name: cells for name, cells in by_scheme.items() if name not in partly}
-    ranks = ranking({name: [cells[at].accuracy for at in common] for name, cells in by_scheme.items()})
-    lines = [line(name, rank, by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)]
+    ranked = {name: [cells[at].accuracy for at in common] for name, cells in by_scheme.items() if name != FALL_BACK}
+    ranks = ranking(ranked)  # without the fall-back, which is a smaller ensemble
+    lines = [
+        line(name, f"{rank:.2f}", by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)
+    ]
+    lines += [line(FALL_BACK, "", by_scheme, common)] if FALL_BACK in by_scheme else []
     told = (
         f"{len(common)} cells of the {role} streams. Mean ranks that differ by less than "
-        f"{ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %).\n"
+        f"{ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %); p is Wilcoxon's, over streams.\n"
     )
-    told += f"Not played in all of them, and left out: {', '.join(partly)}.\n" if partly else ""
+    told += f"Not played in all of them with the same seeds, and left out: {', '.join(partly)}.\n" if partly else ""
     header = ("scheme", "mean gain", "worst cell", *(f"harmed > {bar}" for bar in BARS), "mean rank", "cost")
     return markdown((*header, "over the ensemble", "worst against it"), lines) + "\n" + told
 
 
 def line(
     name: str,
-    rank: float,
+    rank: str,
     by_scheme: Mapping[str, Mapping[tuple[str, str], Place]],
     common: Sequence[tuple[str, str]],
 ) -> tuple[str, ...]:
@@ -132,18 +168,18 @@ def line(
     cells = [by_scheme[name][at] for at in common]
     worst = min(cells, key=lambda one: one.gain)
     harmed = [f"{100 * fmean(one.harmed(bar) for one in cells):.0f} %" for bar in BARS]
-    rival = by_scheme.get(ENSEMBLE, {})
-    against = [by_scheme[name][at].gain - rival[at].gain for at in common if at in rival]
-    over = f"{fmean(against):+.2f} (p {wilcoxon(against, [0.0] * len(against)).p_value:.2g})" if any(against) else ""
+    rival = by_scheme[ENSEMBLE]
+    against = {at: by_scheme[name][at].gain - rival[at].gain for at in common}
+    differs = any(against.values())
     return (
         name,
         f"{fmean(one.gain for one in cells):+.2f}",
         f"{worst.gain:+.2f} ({worst.stream}, {worst.learner})",
         *harmed,
-        f"{rank:.2f}",
+        rank,
         f"{fmean(one.cost for one in cells):.1f}x",
-        over,
-        f"{min(against):+.2f}" if any(against) else "",
+        f"{fmean(against.values()):+.2f} (p {chance(against):.2g})" if differs else "",
+        f"{min(against.values()):+.2f}" if differs else "",
     )
 
 
