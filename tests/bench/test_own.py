@@ -3,13 +3,14 @@
 import json
 import shutil
 from functools import partial
+from importlib import import_module
 
 import pytest
 
 from spanwise import Spanwise
 from spanwise.adapters.functions import majority_class
 from spanwise.bench import suited
-from spanwise.bench.own import Data, How, Run, finished, make_schemes
+from spanwise.bench.own import Data, How, Run, make_schemes, played
 from spanwise.checks import centroids
 from spanwise.errors import DataError, LabelError, SettingError
 from spanwise.evaluate import read
@@ -26,16 +27,14 @@ def play(folder, stream, seen=None):
     return job.play(majority_class(), stream, lambda seed, t: seen is None or seen.append((seed, t)))
 
 
-def test_a_seed_is_over_when_every_scheme_has_its_last_round(tmp_path):
+def test_a_round_was_played_when_every_scheme_has_it(tmp_path):
     record = tmp_path / "rounds.jsonl"
-    assert not finished(record, seed=0, rounds=2)
-    rows = [Row(t, scheme) for t in (1, 2) for scheme in ("plain", "awe")]
+    assert played(record) == {}
+    rows = [Row(t, scheme, seed=seed) for seed in (0, 1) for t in (1, 2) for scheme in ("plain", "awe")]
     record.write_text("".join(row.line() for row in rows[:-1]))
-    assert not finished(record, seed=0, rounds=2)
+    assert played(record) == {0: 2, 1: 1}
     record.write_text("".join(row.line() for row in rows))
-    assert finished(record, seed=0, rounds=2)
-    assert not finished(record, seed=1, rounds=2)
-    assert not finished(record, seed=0, rounds=3)
+    assert played(record) == {0: 2, 1: 2}
 
 
 def test_a_record_that_was_torn_in_the_last_round_is_made_whole(tmp_path):
@@ -104,6 +103,19 @@ def test_a_file_of_the_same_settings_must_hold_the_same(tmp_path):
     file.write_text("x,y\n1,a\n2,a\n")
     with pytest.raises(SettingError, match="the file has changed"):
         Run(Data(file=str(file)), How(), out).begin()
+
+
+def test_a_learner_of_your_own_must_be_the_same_code(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "my_learner_1.py").write_text("def make(): ...\n")
+    import_module("my_learner_1")
+    job = Run(Data(), How(learner="my_learner_1:make"), tmp_path / "out")
+    job.begin()
+    (tmp_path / "out" / "rounds.jsonl").write_text(Row(1, "plain").line())
+    job.begin()
+    (tmp_path / "my_learner_1.py").write_text("def make(): ...  # otherwise\n")
+    with pytest.raises(SettingError, match="the learner's code has changed"):
+        job.begin()
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from spanwise import catalog  # noqa: E402
 from spanwise.cli.main import cli  # noqa: E402
 from spanwise.cli.screen import print_table  # noqa: E402
 from spanwise.evaluate import read  # noqa: E402
+from spanwise.evaluate.record import Record  # noqa: E402
 from spanwise.evaluate.seeds import across, by_seed  # noqa: E402
 from spanwise.report.table import HEADER_ACROSS, cells_across  # noqa: E402
 
@@ -77,7 +78,7 @@ def test_the_folder_tells_what_was_run_with_what(played):
     assert config["settings"]["seeds"] == 2
     assert {"spanwise", "python", "numpy", "scikit-learn", "pyarrow", "plotly"} <= set(config["versions"])
     assert config["machine"]["cpus"] == os.cpu_count()
-    assert len(config["file_digest"]) == 32
+    assert len(config["digests"]["file"]) == 32
 
 
 def test_every_round_of_every_scheme_and_seed_is_on_record(played):
@@ -112,8 +113,32 @@ def test_a_run_that_is_done_is_shown_again_and_not_played_again(played, tmp_path
     shown, out = played
     before = (out / "rounds.jsonl").read_bytes()
     again = run(out.parent / "news.parquet", *TEXT, "--seeds", 2, "--out", out)
-    assert again.output == shown.output
+    assert again.stdout == shown.stdout
+    assert again.stderr == f"{out} holds this run, and all of its rounds: it is shown again.\n"
     assert (out / "rounds.jsonl").read_bytes() == before
+
+
+def test_stopped_by_hand_it_says_how_to_go_on_and_then_from_where(tmp_path, monkeypatch):
+    options = (write(tmp_path / "news.parquet"), *TEXT, *FAST, "--out", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr("spanwise.evaluate.record.Record.write", stopping(Record.write, at=3))
+        shown = run(*options)
+    assert shown.exit_code == 130
+    assert f"What was played is in {tmp_path / 'out'}; the same command goes on from there." in shown.stderr
+    again = run(*options)
+    assert again.exit_code == 0
+    assert f"{tmp_path / 'out'} holds this run, with 2 of 4 rounds: it goes on from" in again.stderr
+
+
+def stopping(write, at):
+    """The same, but for somebody who presses Ctrl-C in round `at`."""
+
+    def stopped(self, row):
+        if row.round == at:
+            raise KeyboardInterrupt
+        write(self, row)
+
+    return stopped
 
 
 def test_json_is_one_line_a_round_and_scheme_and_nothing_else(tmp_path):

@@ -15,17 +15,17 @@ from spanwise._version import __version__
 from spanwise.errors import SettingError
 
 
-def take(folder: Path, settings: Mapping[str, Any], file: str | None, *, begun: bool) -> None:
+def take(folder: Path, settings: Mapping[str, Any], files: Mapping[str, str | None], *, begun: bool) -> None:
     """Take possession of a folder, which must be new or of an interrupted run with the same settings.
 
     Args:
         folder: of the run.
         settings: of the run.
-        file: that the run reads; what it holds must not have changed.
+        files: that the run reads, by what they are; what they hold must not have changed. None for one it has not.
         begun: whether a round was played. A run without one is none yet, whatever its settings.
     """
     config = folder / "config.json"
-    now = {"settings": settings, "file_digest": digest(file)}
+    now = {"settings": settings, "digests": {what: digest(file) for what, file in files.items()}}
     before = read_config(config)
     if before is None and folder.exists() and any(folder.iterdir()):
         raise SettingError(f"{folder} is not empty and holds no run: choose another folder with --out")
@@ -52,11 +52,12 @@ def read_config(config: Path) -> dict[str, Any] | None:
 
 
 def differences(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """What another run had otherwise: names of settings, or that the file of that name is not the same."""
+    """What another run had otherwise: names of settings, or which file of the same name holds something else."""
     one, other = before["settings"], now["settings"]
     changed = sorted(name for name in {*one, *other} if one.get(name) != other.get(name))
-    altered = not changed and before.get("file_digest") != now["file_digest"]
-    return ["the file has changed"] if altered else changed
+    digests = before.get("digests", {})
+    altered = [what for what, known in now["digests"].items() if digests.get(what) != known]
+    return changed or [f"the {what} has changed" for what in altered]
 
 
 def digest(file: str | None) -> str | None:

@@ -141,7 +141,8 @@ class Run:
     def begin(self) -> None:
         """Take possession of the folder."""
         begun = self.record.exists() and self.record.stat().st_size > 0
-        take(self.folder, self.settings, self.data.file, begun=begun)
+        mine = suited.source(self.how.learner) if self.how.learner else None
+        take(self.folder, self.settings, {"file": self.data.file, "learner's code": mine}, begun=begun)
 
     def learner(self, stream: Any) -> Any:
         """Who learns."""
@@ -159,7 +160,7 @@ class Run:
         """One evaluation a seed; `progress` is called with the seed and the round."""
         for seed in range(self.how.seeds):
             checkpoint = self.folder / f"checkpoint-{seed}"
-            if finished(self.record, seed, len(stream)):
+            if played(self.record).get(seed) == len(stream):
                 shutil.rmtree(checkpoint, ignore_errors=True)  # there if the run was killed in its last moment
             else:
                 with one_thread():
@@ -175,6 +176,16 @@ class Run:
             progress(seed, len(stream))
         return by_seed(read(self.record))
 
+    def told(self, stream: Any) -> dict[str, Any]:
+        """Who learned from what, in words."""
+        learner = self.how.learner or suited.default(self.data.kind, encoded=self.how.encoder is not None)
+        found = {
+            "learner": learner,
+            "learned from": getattr(stream, "learned_from", None),
+            "rows": getattr(stream, "rows", None),
+        }
+        return {name: value for name, value in found.items() if value}
+
     def write(self, evaluations: Sequence[Evaluation], stream: Any) -> Verdict:
         """The tables and the page."""
         lines = across(evaluations)
@@ -185,17 +196,23 @@ class Run:
             self.folder / "report.html",
             evaluations,
             told=self.how.told,
-            settings={**{name: value for name, value in self.settings.items() if value}, **made_with()},
+            settings={
+                **{name: value for name, value in self.settings.items() if value},
+                **self.told(stream),
+                **made_with(),
+            },
             notes=getattr(stream, "notes", ()),
             periods=getattr(stream, "periods", None),
         )
         return verdict
 
 
-def finished(record: Path, seed: int, rounds: int) -> bool:
-    """Whether the last round of this seed is on record, of every scheme."""
-    last = {row.scheme: row.round for row in read(record) if row.seed == seed} if record.exists() else {}
-    return set(last.values()) == {rounds}
+def played(record: Path) -> dict[int, int]:
+    """By seed, the last round that is on record of every scheme."""
+    last: dict[int, dict[str, int]] = {}
+    for row in read(record) if record.exists() else ():
+        last.setdefault(row.seed, {})[row.scheme] = row.round
+    return {seed: min(rounds.values()) for seed, rounds in last.items()}
 
 
 def check_playable(stream: Any, file: str) -> None:

@@ -57,6 +57,18 @@ def find(
     return made[kind](name)
 
 
+def default(kind: str, *, encoded: bool = False) -> str:
+    """What learns where no learner is named, in words."""
+    if encoded:
+        return "a linear layer on the frozen encoder"
+    return {
+        "array": "averaged-linear",
+        "images": "ft, a small CNN",
+        "text": "a linear model of hashed words",
+        "columns": "a linear model",
+    }[kind]
+
+
 def for_array(name: str | None) -> Any:
     return catalog.learner(name or "averaged-linear")
 
@@ -84,6 +96,12 @@ def for_columns(name: str | None, text: str | None = None, classes: int = 2) -> 
     if name in (None, "linear"):
         return ready.columns_linear(text, classes)
     return ready.columns_mlp(text) if name == "mlp" else ready.for_columns(catalog.learner(str(name)), text)
+
+
+def source(name: str) -> str | None:
+    """The file of a learner of your own, given as "module:name" and found; None for one of the catalog."""
+    module, mine, _ = name.partition(":")
+    return getattr(sys.modules.get(module), "__file__", None) if mine else None
 
 
 def own(name: str, kind: str, text: str | None = None) -> Any:

@@ -1,5 +1,7 @@
 """`spanwise run`: would choosing its span have helped your learner, on your data?"""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -8,7 +10,7 @@ import click
 from rich.console import Console
 
 from spanwise import catalog
-from spanwise.bench.own import SCHEMES, Data, How, Run
+from spanwise.bench.own import SCHEMES, Data, How, Run, played
 from spanwise.cli.screen import print_table, rounds_bar
 from spanwise.evaluate.seeds import across
 from spanwise.report.table import HEADER_ACROSS, cells_across
@@ -63,15 +65,37 @@ def run(
     job, stream = Run(data, how, Path(out)), data.open()
     made = job.learner(stream)
     job.begin()  # last of all, so that what is refused leaves nothing behind
-    console = Console(stderr=as_json)
-    with rounds_bar(len(stream) * seeds) as played:
-        evaluations = job.play(made, stream, lambda seed, t: played(len(stream) * seed + t))
+    console, total = Console(stderr=as_json), len(stream) * seeds
+    tell_what_is_there(out, sum(played(job.record).values()), total)
+    with stoppable(out), rounds_bar(total) as over:
+        evaluations = job.play(made, stream, lambda seed, t: over(len(stream) * seed + t))
     verdict = job.write(evaluations, stream)
     if as_json:
         click.echo((job.folder / "rounds.jsonl").read_text(encoding="utf-8"), nl=False)
     else:
         print_table(HEADER_ACROSS, cells_across(across(evaluations)), console)
-    notes = [f"Note: {note}" for note in getattr(stream, "notes", ())]
+    notes = [f"{name.capitalize()}: {value}" for name, value in job.told(stream).items() if isinstance(value, str)]
+    notes += [f"Note: {note}" for note in getattr(stream, "notes", ())]
     said = ["", verdict.headline, *(f"  {sentence}" for sentence in verdict.sentences)]
     for line in (*notes, *said, "", f"The report is {job.folder / 'report.html'}"):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def tell_what_is_there(out: str, done: int, total: int) -> None:
+    """That a folder holds rounds of this very run, so that nobody takes old figures for new ones."""
+    if done >= total:
+        click.echo(f"{out} holds this run, and all of its rounds: it is shown again.", err=True)
+    elif done:
+        click.echo(
+            f"{out} holds this run, with {done} of {total} rounds: it goes on from its last checkpoint.", err=True
+        )
+
+
+@contextmanager
+def stoppable(out: str) -> Iterator[None]:
+    """Ctrl-C ends the run and says how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo(f"Stopped. What was played is in {out}; the same command goes on from there.", err=True)
+        raise SystemExit(130) from None

@@ -69,4 +69,6 @@ class Advantage:
         return self.mean - margin * self.error if self.rounds >= LEAST else -inf
 
     def __str__(self) -> str:
+        if self.mean == self.error == 0:
+            return "no better"
         return f"{100 * abs(self.mean):.1f} ± {100 * self.error:.1f} points {'worse' if self.mean < 0 else 'better'}"

@@ -1,10 +1,10 @@
-"""The scheme we recommend: average the long span, and leave it only for what is surely better.
+"""The scheme we recommend: average the long span, and leave it only for what has been better.
 
 Independent copies of the plain learner, averaged, are hard to beat where nothing shifts; that is the
 fall-back. Younger instances stand by. Three ways to use them are tried on every round before it is learned:
 the average of all starts, their mixture in the proportions that explain the last rounds best, and the start
 that was the most accurate lately. One of them plays only while its paired advantage over the fall-back is
-more than chance.
+more than its standard error.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -78,7 +78,7 @@ class Mixed:
 
 @dataclass
 class Guarded(Choice):
-    """The fall-back, or what is surely better than it.
+    """The fall-back, or what has been better than it by more than the standard error of that.
 
     Args:
         memory: what a round counts a round later, for proportions and for who was most accurate lately.
@@ -159,7 +159,8 @@ class Guarded(Choice):
         ahead = self.ahead.get(best, Advantage())
         if not ahead.rounds:
             return f"{fallback}, as nothing else was tried yet"
-        told = f"{what} has been {ahead} than {fallback} over about {round(ahead.weight)} rounds"
+        rounds = f"about {round(ahead.weight)} rounds" if ahead.rounds > 1 else "1 round"
+        told = f"{what} has been {ahead} than {fallback} over {rounds}"
         return told if picked is self.offered[best] else f"{told}, which is not sure enough"
 
     def _start_of(self, name: str) -> int:
@@ -174,7 +175,7 @@ class Guarded(Choice):
 
 
 class Spanwise(Scheme):
-    """Any online learner, made to choose its attention span where that surely helps.
+    """Any online learner, made to choose its attention span where that has helped.
 
     >>> from spanwise.adapters.functions import majority_class
     >>> model = Spanwise(majority_class(), copies=2)
@@ -183,8 +184,8 @@ class Spanwise(Scheme):
     >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
     (['sun'], 'average')
 
-    No data is held back and no horizon is needed. Until something else is surely better it is the average of
-    `copies` independent plain learners, bit for bit.
+    No data is held back and no horizon is needed. Until something else has been better than that by more than its
+    standard error, it is the average of `copies` independent plain learners, bit for bit.
 
     Args:
         learner: anything with fresh, learn and logits; a scikit-learn or River classifier, a torch module.
