@@ -104,7 +104,7 @@ def test_the_page_names_nothing_that_a_browser_would_fetch(tmp_path):
 def test_text_from_the_file_is_escaped(tmp_path):
     evaluation = Evaluation(rows(label=EVIL, scheme="awe<b>"))
     periods = [f"<i>{t}</i>" for t in range(1, ROUNDS + 1)]
-    settings = {EVIL: EVIL}
+    settings = {EVIL: EVIL, "file": EVIL, "learner": EVIL}
     _, read = page(tmp_path, [evaluation], told="awe<b>", settings=settings, notes=[EVIL], periods=periods)
     assert [tag for tag, _ in read.tags].count("script") == len(CHARTS) + 3
     assert not {"img", "i"} & {tag for tag, _ in read.tags}
@@ -129,6 +129,38 @@ def test_settings_are_shown_as_people_write_them(tmp_path):
     _, read = page(tmp_path, settings={"seeds": [0, 1], "versions": {"numpy": "2.1", "plotly": "7"}})
     assert "numpy 2.1, plotly 7" in read.text
     assert "0, 1" in read.text
+
+
+def test_the_page_opens_with_the_file_the_learner_and_the_rows(tmp_path):
+    settings = {"file": "/home/me/news.csv", "learner": "SGD", "learned from": ["title", "length"], "rows": 12345}
+    _, read = page(tmp_path, settings=settings)
+    before = read.text[: read.text.index("Yes:")]
+    assert before.count("news.csv: would choosing its span have helped?") == 2
+    assert "/home/me" not in before
+    assert "learner: SGD · learned from: title, length · rows: 12,345" in before
+
+
+def test_a_page_without_a_file_asks_the_bare_question(tmp_path):
+    _, read = page(tmp_path, settings={"stream": "digits"})
+    assert "Would choosing its span have helped?" in read.text
+    assert "learned from:" not in read.text
+
+
+def test_a_learner_that_a_constant_beats_is_told_so(tmp_path):
+    found, read = page(tmp_path)
+    (sentence,) = (one for one in found.sentences if one.startswith("Always saying 'sport'"))
+    assert "neither awe (65.00 %) nor the plain learner (60.00 %)" in sentence
+    assert sentence in read.text
+
+
+def test_seconds_are_said_to_be_those_of_a_scheme_alone(tmp_path):
+    assert "would have taken alone" in page(tmp_path)[1].text
+
+
+@pytest.mark.parametrize(("name", "most"), [("2013-W{:02}", 7), ("{}", 12), ("rows {:,} and the 500 after", 2)])
+def test_long_names_of_rounds_get_fewer_ticks(tmp_path, name, most):
+    charts = page(tmp_path, periods=[name.format(t) for t in range(1, ROUNDS + 1)])[1].charts
+    assert charts["accuracy"]["layout"]["xaxis"]["nticks"] == most
 
 
 def test_rounds_go_by_the_names_of_their_periods(tmp_path):
@@ -161,6 +193,30 @@ def test_weights_are_shares_of_a_round(tmp_path):
     heat = next(trace for trace in page(tmp_path)[1].charts["weights"]["data"] if trace["type"] == "heatmap")
     for column in zip(*heat["z"], strict=True):
         assert sum(value for value in column if value is not None) == pytest.approx(100, abs=0.1)
+
+
+def test_the_weights_have_a_line_for_every_start_so_that_the_diagonal_is_straight(tmp_path):
+    few = [Row(**{**vars(row), "weights": {1: 0.5, 1 + 5 * (row.round // 6): 0.5}}) for row in rows()]
+    heat = next(
+        one for one in page(tmp_path, [Evaluation(few)])[1].charts["weights"]["data"] if one["type"] == "heatmap"
+    )
+    assert heat["y"] == [str(t) for t in range(1, ROUNDS + 1)]
+    assert set(heat["z"][2]) == {None}
+
+
+def test_the_weights_say_whose_they_are(tmp_path):
+    """AWE shows the ensemble that it considered, also where one instance predicts; others what predicts."""
+    assert "the ensemble that was passed over" in page(tmp_path)[1].text
+    own = [Row(**{**vars(row), "weights": {row.chosen: 1.0}}) for row in rows()]
+    read = page(tmp_path, [Evaluation(own)])[1]
+    assert "the ensemble that was passed over" not in read.text
+    assert "A dot marks an instance that predicted alone" in read.text
+
+
+def test_copies_of_one_start_are_called_that(tmp_path):
+    copies = [Row(**{**vars(row), "chosen": "copies", "span": None, "weights": {1: 1.0}}) for row in rows()]
+    drawn = traces(page(tmp_path, [Evaluation(copies)])[1].charts["span"])
+    assert set(drawn["ensemble (mean)"]["customdata"]) == {"copies started at 1, averaged"}
 
 
 def test_classes_are_drawn_side_by_side_the_largest_first(tmp_path):

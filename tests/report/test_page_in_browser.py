@@ -152,7 +152,7 @@ def test_nothing_goes_wrong_on_the_way(visit):
 
 
 def test_no_script_of_the_file_runs(visit):
-    assert visit.evaluate("document.title") == "Would choosing its span have helped?"
+    assert visit.evaluate("document.title") == "script>: would choosing its span have helped?"
 
 
 def test_no_button_sends_a_chart_away(visit):

@@ -5,11 +5,12 @@ from dataclasses import replace
 import pytest
 
 from spanwise.evaluate.seeds import AcrossSeeds
-from spanwise.report.verdict import Answer, lead, verdict
+from spanwise.report.gains import lead
+from spanwise.report.verdict import Answer, verdict
 
 PLAIN = AcrossSeeds(
     scheme="plain",
-    seeds=1,
+    seeds=5,
     rounds=50,
     accuracy=0.8,
     accuracy_sd=None,
@@ -53,6 +54,44 @@ def test_the_interval_decides(gain, half, answer):
 
 
 @pytest.mark.parametrize(
+    ("gain", "half", "answer"),
+    [
+        (3.0, 1.0, Answer.HELPED),
+        (0.64, 0.1, Answer.HELPED),
+        (0.64, 0.3, Answer.CLOSE),
+        (3.0, 2.6, Answer.CLOSE),
+        (0.4, 0.3, Answer.HARDLY),
+        (0.1, 0.05, Answer.HARDLY),
+        (-0.4, 0.3, Answer.HARDLY),
+        (0.1, 0.3, Answer.NO_HELP),
+        (-0.64, 0.3, Answer.NO_HELP),
+        (0.5, 1.0, Answer.CLOSE),
+        (-3.0, 1.0, Answer.HURT),
+    ],
+)
+def test_one_seed_has_to_clear_what_is_worth_having(gain, half, answer):
+    """Its interval speaks of other rows, and chance in the learner moves the gain as well."""
+    assert judged(line("awe", gain, half, seeds=1)).answer == answer
+
+
+def test_a_small_gain_of_one_seed_is_called_about_the_same():
+    found = judged(line("awe", 0.4, 0.3, seeds=1))
+    assert found.headline == "Hardly: awe would have been about the same, at +0.40 points."
+    assert "--seeds 5" in str(found)
+
+
+@pytest.mark.parametrize("gain", [3.0, 0.1, -1.19])
+@pytest.mark.parametrize("seeds", [1, 5])
+@pytest.mark.parametrize("rounds", [1, 4])
+def test_few_rounds_are_never_a_yes_or_a_no(gain, seeds, rounds):
+    found = judged(line("awe", gain, 0.05, seeds=seeds, rounds=rounds))
+    assert found.answer == Answer.FEW
+    assert found.headline.startswith("Too few rounds to tell")
+    assert f"{gain:+.2f} points" in found.headline
+    assert "--every" in str(found)
+
+
+@pytest.mark.parametrize(
     ("ensemble", "answer", "words"),
     [
         (0.5, Answer.HELPED, "more than an ensemble"),
@@ -69,7 +108,14 @@ def test_a_gain_must_beat_that_of_plain_learners_averaged(ensemble, answer, word
 def test_the_ensemble_itself_is_not_compared_with_itself():
     found = judged(line("plain-ensemble", 2.0, 0.5), told="plain-ensemble")
     assert found.answer == Answer.HELPED
-    assert "which chooses no span" not in str(found)
+    assert "ensemble of plain learners" not in str(found)
+
+
+def test_a_yes_without_an_ensemble_beside_it_says_so_and_how_to_get_one():
+    assert "not compared with an ensemble of plain learners" in str(judged(line("awe", 3.0, 1.0)))
+    assert "--scheme awe --scheme plain-ensemble" in str(judged(line("awe", 3.0, 1.0)))
+    assert "not compared" not in str(judged(line("awe", 3.0, 1.0), line("plain-ensemble", 0.0, 0.5)))
+    assert "not compared" not in str(judged(line("awe", -3.0, 1.0)))
 
 
 def test_a_scheme_that_does_not_help_is_told_beside_an_ensemble_that_does():
@@ -110,7 +156,8 @@ def test_what_the_held_back_rows_cost_is_told():
 def test_doubts_are_told():
     assert "Only 6 rounds" in str(judged(line("awe", 3.0, 1.0, rounds=6)))
     assert "Only" not in str(judged(line("awe", 3.0, 1.0)))
-    assert "One seed was run" in str(judged(line("awe", 3.0, 1.0)))
+    one = "One seed: run with --seeds 5 to see how far chance moves this."
+    assert one in str(judged(line("awe", 3.0, 1.0, seeds=1)))
     assert "by 0.40 points (standard deviation over 3)" in str(judged(line("awe", 3.0, 1.0, seeds=3, gain_sd=0.4)))
 
 
@@ -130,7 +177,8 @@ def test_without_a_plain_learner_there_is_nothing_to_compare_with():
 
 def test_a_stream_of_one_round_is_too_short():
     unknown = dict.fromkeys(("accuracy", "gain", "gain_low", "gain_high", "gain_same_fold"))
-    found = verdict([replace(PLAIN, **unknown), replace(PLAIN, scheme="awe", rounds=0, **unknown)], "awe")
+    short = replace(PLAIN, scheme="awe", rounds=0, **unknown)
+    found = verdict([replace(PLAIN, **unknown), short], "awe")
     assert found.answer == Answer.UNKNOWN
     assert "at least two rounds" in str(found)
 

@@ -21,6 +21,10 @@ except ImportError as error:
     raise MissingExtraError("plotly", "report") from error
 
 LONGEST_LABEL = 32
+MOST_TICKS = 12
+WIDTH = 64
+"""Letters that stand side by side under a chart, with room between its labels."""
+
 CLEAR = "rgba(0,0,0,0)"
 
 
@@ -58,17 +62,27 @@ def blank(height: int = 420) -> Any:
 def canvas(replay: Replay, title: str) -> Any:
     """A figure whose horizontal axis is the rounds, the same in every chart."""
     figure = blank()
+    names = named(replay, range(1, replay.last + 1))
     figure.update_xaxes(
         type="category",
         categoryorder="array",
-        categoryarray=named(replay, range(1, replay.last + 1)),
+        categoryarray=names,
         range=[-0.5, replay.last - 0.5],
-        nticks=12,
+        nticks=ticks(names),
         showgrid=False,
         title_text="period" if replay.dated else "round",
     )
     figure.update_yaxes(title_text=title)
     return figure
+
+
+def ticks(names: Sequence[str]) -> int:
+    """Labels that fit under a chart without running into each other.
+
+    >>> ticks(["2013", "2014"]), ticks(["2013-W05", "2013-W06"])
+    (12, 7)
+    """
+    return max(2, min(MOST_TICKS, WIDTH // (1 + max(map(len, names)))))
 
 
 def mark_shifts(figure: Any, replay: Replay) -> None:

@@ -4,10 +4,10 @@ from typing import Any
 
 from spanwise.evaluate.summary import PLAIN, SAME_FOLD
 from spanwise.report.canvas import Chart, blank, canvas, mark_shifts, named, rounded, safe, shortened, smoothed
+from spanwise.report.gains import ENSEMBLE
 from spanwise.report.palette import GRID, colours, translucent
 from spanwise.report.pool_charts import span, weights
 from spanwise.report.replay import Replay
-from spanwise.report.verdict import ENSEMBLE
 
 MOST_CLASSES = 20
 LEAST_WIDTH = 10
@@ -184,7 +184,8 @@ def cost(replay: Replay) -> Chart:
     figure.update_xaxes(title_text="seconds of predicting and learning", rangemode="tozero")
     figure.update_layout(hovermode="closest", showlegend=False, bargap=0.35, margin_r=110)
     reading = (
-        "What each scheme took on this machine over the whole stream, predicting and learning, and how many times the "
-        "plain learner's time that is."
+        "What each scheme takes on this machine over the whole stream, predicting and learning, and how many times the "
+        "plain learner's time that is. Schemes that run side by side share instances; these are the seconds that each "
+        "would have taken alone, so their sum may be more than you waited."
     )
     return Chart("cost", "What it costs", reading, figure)

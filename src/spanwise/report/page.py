@@ -20,33 +20,21 @@ from spanwise.evaluate.seeds import AcrossSeeds, across
 from spanwise.evaluate.summary import PLAIN, Evaluation
 from spanwise.report.canvas import Chart
 from spanwise.report.charts import charts
+from spanwise.report.gains import ENSEMBLE, interval_text
 from spanwise.report.palette import DARK, colours
 from spanwise.report.replay import Replay
-from spanwise.report.verdict import ENSEMBLE, Answer, Verdict, interval_text, verdict
+from spanwise.report.standings import table
+from spanwise.report.verdict import Answer, Verdict, verdict
 
 try:
     from plotly.offline import get_plotlyjs
 except ImportError as error:
     raise MissingExtraError("plotly", "report") from error
 
-TITLE = "Would choosing its span have helped?"
+QUESTION = "would choosing its span have helped?"
 
-HEADER = ("scheme", "accuracy %", "gain", "95 % interval", "same fold", "win/draw/lose", "seconds", "x plain")
-
-ABOUT = {
-    "plain": "the learner alone, trained on everything as it comes",
-    "plain-same-fold": "the learner alone, on the rows that are left where others hold some back",
-    "plain-ensemble": "independent plain learners, averaged; it chooses no span",
-    "awe": "instances started at different times, judged on rows held back; the best of them or an ensemble predicts",
-    "awe-literal": "awe exactly as the paper prints it",
-    "awe-prequential": "awe, judged on each batch before training on it, so that nothing is held back",
-    "vote": "instances started at different times, one vote each",
-    "saol": "strongly adaptive online learning: weights by what each instance lost lately",
-    "cbce": "coin betting for changing environments: weights by what each instance would have won in bets",
-    "single-resolution": "instances that all live equally long",
-    "spanwise": "averaged copies of the plain learner; younger instances play only while they are surely better",
-}
-"""What a reader should know of the schemes by name."""
+FIRST = ("learner", "learned from", "rows")
+"""Settings that stand at the top of the page, where they are known."""
 
 STYLE = {Answer.HELPED: "helped", Answer.HURT: "hurt", Answer.ENSEMBLE: "ensemble"}
 
@@ -72,8 +60,9 @@ def write_page(
     """
     replay = Replay(evaluations, told, periods)
     lines = across(evaluations)
-    found = verdict(lines, told)
+    found = verdict(lines, told, evaluations)
     sections = [
+        learned(settings),
         opening(found, lines, told),
         remarks(notes),
         table(lines, told),
@@ -81,22 +70,37 @@ def write_page(
         made_with(settings),
         f'<script type="application/json" id="dark-colours">{data(json.dumps(DARK))}</script>',
     ]
-    Path(path).write_text(whole(sections, replay.schemes), encoding="utf-8")
+    Path(path).write_text(whole(heading(settings), sections, replay.schemes), encoding="utf-8")
     return found
 
 
-def whole(sections: Sequence[str], schemes: Sequence[str]) -> str:
+def whole(title: str, sections: Sequence[str], schemes: Sequence[str]) -> str:
     """The page around its sections."""
     here = files("spanwise.report")
     scripts = get_plotlyjs(), here.joinpath("page.js").read_text(encoding="utf-8")
     return Template(here.joinpath("page.html").read_text(encoding="utf-8")).substitute(
-        title=TITLE,
+        title=escape(title),
         hashes=" ".join(f"'{fingerprint(script)}'" for script in scripts),
         swatches=swatches(colours(schemes)),
         sections="\n".join(sections),
         plotly=scripts[0],
         drawing=scripts[1],
     )
+
+
+def heading(settings: Mapping[str, object]) -> str:
+    """The question, asked of a file by its name where there is one.
+
+    >>> heading({"file": "data/news.csv"}), heading({})
+    ('news.csv: would choosing its span have helped?', 'Would choosing its span have helped?')
+    """
+    return f"{Path(str(settings['file'])).name}: {QUESTION}" if settings.get("file") else QUESTION.capitalize()
+
+
+def learned(settings: Mapping[str, object]) -> str:
+    """Who learned from what."""
+    known = [f"{name}: {shown(settings[name])}" for name in FIRST if settings.get(name)]
+    return f'<p class="reading">{escape(" · ".join(known))}</p>' if known else ""
 
 
 def opening(found: Verdict, lines: Sequence[AcrossSeeds], told: str) -> str:
@@ -129,47 +133,6 @@ def tiles(lines: Mapping[str, AcrossSeeds], told: str) -> list[str]:
     return [f'<div class="tile"><b>{escape(figure)}</b><span>{escape(what)}</span></div>' for figure, what in shown]
 
 
-def table(lines: Sequence[AcrossSeeds], told: str) -> str:
-    """All schemes, one line each, and what they are."""
-    plain = next((line.seconds for line in lines if line.scheme == PLAIN), 0.0)
-    head = "".join(f"<th>{name}</th>" for name in HEADER)
-    body = "".join(table_row(i, line, plain, told) for i, line in enumerate(lines))
-    known = [(line.scheme, ABOUT[line.scheme]) for line in lines if line.scheme in ABOUT]
-    about = "".join(f"<dt>{escape(name)}</dt><dd>{escape(what)}</dd>" for name, what in known)
-    return (
-        '<section id="table"><h2>All schemes</h2><p class="reading">Gain: points of accuracy over the plain learner, '
-        "green or red where its 95 % interval does not hold 0. Same fold: the gain over a plain learner that trains on "
-        "the same rows as the scheme. Win, draw, lose: rounds in which it was more, equally or less accurate than the "
-        "plain learner.</p>"
-        f'<div class="wide"><table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>'
-        f"<details><summary>What these schemes are</summary><dl>{about}</dl></details></section>"
-    )
-
-
-def table_row(number: int, line: AcrossSeeds, plain: float, told: str) -> str:
-    spread = f" ± {100 * line.accuracy_sd:.2f}" if line.accuracy_sd is not None else ""
-    itself = line.scheme == PLAIN
-    cells = (
-        f"{100 * line.accuracy:.2f}{spread}" if line.accuracy is not None else "",
-        f'<span class="{direction(line)}">{line.gain:+.2f}</span>' if line.gain is not None and not itself else "",
-        "" if itself else interval_text(line),
-        f"{line.gain_same_fold:+.2f}" if line.gain_same_fold is not None and not itself else "",
-        f"{line.wins}/{line.draws}/{line.losses}" if line.wins is not None and not itself else "",
-        f"{line.seconds:,.1f}",
-        f"{line.seconds / plain:.1f}" if plain else "",
-    )
-    name = f'<span class="swatch swatch-{number}"></span>{escape(line.scheme)}'
-    kind = ' class="told"' if line.scheme == told else ""
-    return f"<tr{kind}>" + "".join(f"<td>{cell}</td>" for cell in (name, *cells)) + "</tr>"
-
-
-def direction(line: AcrossSeeds) -> str:
-    """Whether the gain is one, or a loss, or neither for sure."""
-    if line.gain_low is None or line.gain_high is None:
-        return ""
-    return "up" if line.gain_low > 0 else "down" if line.gain_high < 0 else ""
-
-
 def drawn(chart: Chart) -> str:
     """The place of a chart on the page, and its data."""
     return (
@@ -193,8 +156,8 @@ def made_with(settings: Mapping[str, object]) -> str:
 def shown(value: object) -> str:
     """A setting as people write it.
 
-    >>> shown({"numpy": "2.1", "torch": "2.13"}), shown(["awe", "vote"]), shown(None)
-    ('numpy 2.1, torch 2.13', 'awe, vote', '')
+    >>> shown({"numpy": "2.1", "torch": "2.13"}), shown(["awe", "vote"]), shown(12345), shown(None)
+    ('numpy 2.1, torch 2.13', 'awe, vote', '12,345', '')
     """
     if value is None:
         return ""
@@ -202,7 +165,7 @@ def shown(value: object) -> str:
         return ", ".join(f"{name} {one}" for name, one in value.items())
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(str, value))
-    return str(value)
+    return f"{value:,}" if type(value) is int else str(value)
 
 
 def swatches(shades: Mapping[str, str]) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from spanwise.evaluate.record import Row
 from spanwise.report.canvas import Chart, add_posts, canvas, mark_shifts, named, rounded, safe
 from spanwise.report.palette import HEAT, INK, PAPER, SCHEMES, colours
-from spanwise.report.replay import Replay, bins
+from spanwise.report.replay import Replay, Weights, bins
 from spanwise.report.story import mean_span
 
 MOST_CELLS = 200
@@ -15,6 +15,9 @@ MOST_CELLS = 200
 
 MOST_NAMES = 6
 """Rounds that a sentence names."""
+
+SCALE = {"title": {"text": "weight, %"}, "outlinewidth": 0, "thickness": 14, "len": 0.8, "y": 0, "yanchor": "bottom"}
+"""The bar that tells what colours of the heat map mean."""
 
 
 def span(replay: Replay) -> Chart | None:
@@ -98,21 +101,18 @@ def whose(replay: Replay, row: Row) -> str:
     """Who predicts the round after this row, in words."""
     if isinstance(row.chosen, int):
         return f"one instance, started at {safe(replay.names[row.chosen - 1])}"
-    return f"{len(row.weights)} instances, weighted mean"
+    if len(row.weights) == 1:
+        return f"copies started at {safe(replay.names[min(row.weights) - 1])}, averaged"
+    return f"{len(row.weights)} starts, weighted mean"
 
 
 def weights(replay: Replay) -> Chart | None:
-    """Weight of each instance in each round, as a heat map."""
+    """Weight of each start in each round, as a heat map."""
     shares = replay.weights()
     if len({start for _, start in shares}) < 2:
         return None
-    columns = bins(sorted({t for t, _ in shares}), MOST_CELLS)
-    lines = bins(sorted({start for _, start in shares}), MOST_CELLS)
-    wide = Counter(columns.values())
-    cells: dict[tuple[int, int], float] = defaultdict(float)
-    for (t, start), share in shares.items():
-        cells[columns[t], lines[start]] += 100 * share / wide[columns[t]]
-    across, up = list(wide), list(dict.fromkeys(lines.values()))
+    across, up, cells = grid(shares, replay.last)
+    together = len(across) < len({t for t, _ in shares})
     figure = canvas(replay, "history begins at")
     figure.add_heatmap(
         x=named(replay, across),
@@ -122,31 +122,50 @@ def weights(replay: Replay) -> Chart | None:
         zmin=0,
         zmax=max(cells.values()),
         hoverongaps=False,
-        colorbar={
-            "title": {"text": "weight, %"},
-            "outlinewidth": 0,
-            "thickness": 14,
-            "len": 0.8,
-            "y": 0,
-            "yanchor": "bottom",
-        },
+        colorbar=SCALE,
         hovertemplate="predicting %{x}<br>history from %{y} on<br>weight %{z:.1f} %<extra></extra>",
     )
-    if len(columns) == len(across):
-        add_chosen(figure, replay)
-    else:
+    if together:
         figure.update_xaxes(categoryarray=named(replay, across), range=[-0.5, len(across) - 0.5])
+    else:
+        add_chosen(figure, replay)
     figure.update_yaxes(
         type="category", categoryorder="array", categoryarray=named(replay, up), nticks=12, showgrid=False
     )
     figure.update_layout(hovermode="closest", height=480)
-    together = " Neighbouring rounds and starts are drawn together." if len(columns) > len(across) else ""
     reading = (
-        "Each line is an instance, which has learned from one round on. The stronger its colour, the more it counts in "
-        f"the ensemble that {safe(replay.told)} considers for a round; a dot says that one instance alone was asked. "
-        f"Strong at the bottom: the whole past is trusted. Strong along the diagonal: only what is new.{together}"
+        "Each line is a start: the instances that have learned from that round on. The stronger its colour, the more "
+        f"it counts in what {safe(replay.told)} predicts a round with. {alone_in_words(replay, together=together)}"
+        "Strong at the bottom: the whole past is trusted. Strong along the diagonal: only what is new."
     )
     return Chart("weights", "Who counts: the weights of the pool", reading, figure)
+
+
+def grid(shares: Weights, last: int) -> tuple[list[int], list[int], Weights]:
+    """Columns, lines and cells of a heat map, in per cent of a round's weight.
+
+    Every start has a line, also one that never had weight: time then runs as fast upwards as to the right.
+    """
+    columns = bins(sorted({t for t, _ in shares}), MOST_CELLS)
+    lines = bins(range(1, last + 1), MOST_CELLS)
+    wide = Counter(columns.values())
+    cells: Weights = defaultdict(float)
+    for (t, start), share in shares.items():
+        cells[columns[t], lines[start]] += 100 * share / wide[columns[t]]
+    return list(wide), list(dict.fromkeys(lines.values())), cells
+
+
+def alone_in_words(replay: Replay, *, together: bool) -> str:
+    """How to see rounds that one instance predicted alone; some schemes show the ensemble that they passed over."""
+    alone = [row for row, _ in chosen(replay) if isinstance(row.chosen, int)]
+    said = ""
+    if together:
+        said += "Neighbouring rounds and starts are drawn together. "
+    elif alone:
+        said += "A dot marks an instance that predicted alone. "
+    if any(len(row.weights) > 1 for row in alone):
+        said += "Where one instance predicted alone, the colours are of the ensemble that was passed over. "
+    return said
 
 
 def add_chosen(figure: Any, replay: Replay) -> None:

@@ -18,7 +18,7 @@ MOST_WIDTH = 9
 """Rounds that a point of a smoothed curve averages over, at most."""
 
 Weights = dict[tuple[int, int], float]
-"""By (round predicted, start): that instance's share of all weight."""
+"""By (round predicted, start): that start's share of all weight, mean over the seeds."""
 
 
 class Replay:
@@ -96,7 +96,7 @@ class Replay:
         return [change for change in found if change.round <= self.last]
 
     def weights(self) -> Weights:
-        """What each instance weighs in the ensemble that `told` considers, mean over the seeds."""
+        """The share of each start in what predicts a round, or in the ensemble passed over for one instance."""
         shares: Weights = defaultdict(float)
         for row in (row for rows in self.rows(self.told) for row in rows):
             total = sum(row.weights.values())
