@@ -134,7 +134,7 @@ HOLED = {
     "list of dicts": ([{"a": 1.0, "b": "x"}, {"a": float("inf")}], "row 1, column a"),
     "list of dicts, a later name": ([{"a": 1.0}, {"a": 1.0, "b": float("nan")}], "row 1, column b"),
     "list of dicts, numpy numbers": ([{"a": 1.0}, {"a": np.float32("nan")}], "row 1, column a"),
-    "dict of columns": ({"x": [0.0, 1.0], "y": np.array([0.0, np.nan])}, "column 'y' hold NaN or infinity.*row 1"),
+    "dict of columns": ({"x": [0.0, 1.0], "y": np.array([0.0, np.nan])}, "column 'y' holds NaN or infinity.*row 1"),
     "dict of frames": ({"f": pd.DataFrame({"x": [0.0, np.inf]})}, "column 'f'.*row 1, column 0"),
 }
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from spanwise.errors import DataError, FeatureError, LabelError, MissingExtraError, SettingError, SpanwiseError
-from spanwise.streams import Batch, Stream, formats, sorting
+from spanwise.streams import Batch, Stream, formats, sorting, survey
 from spanwise.streams.files import FileStream
 
 ROWS = {
@@ -260,7 +260,9 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path):
         ({"features": ["qqqq"]}, DataError, "no column 'qqqq'. There are 'when', 'price'"),
         ({"time": "shop"}, DataError, "'shop' must hold dates in ISO form.*row 1: 'a'"),
         ({"time": "kind"}, SettingError, "'kind' cannot be both label and time"),
-        ({"time": None}, SettingError, "every='month' needs to know the time"),
+        ({"time": None}, SettingError, "every='month' needs to know the time: name its column by time=, --time"),
+        ({"time": None, "every": 2, "time_format": "%Y"}, SettingError, "time_format.*needs the column.*--time"),
+        ({"time_format": "DD/MM/YYYY"}, SettingError, "time_format='DD/MM/YYYY'.*%d/%m/%Y"),
         ({"every": "moon"}, SettingError, "every='moon'.*year, month, week, day"),
         ({"label": None}, SettingError, "label is needed"),
         ({"text": "price"}, FeatureError, "text column 'price' holds double"),
@@ -284,6 +286,9 @@ def test_wrong_settings_are_told(tmp_path, options, error, says):
         ("a.csv", b"x,y\n1,\xe9\n", DataError, "'y' of a.csv is not UTF-8"),
         ("a.csv", b"x,y\n", DataError, "2 columns, but no rows"),
         ("a.csv", b"x,y\n1,2\n1,2,3\n", DataError, "cannot be read as CSV.*Row #3.*Expected 2 columns, got 3.*header"),
+        ("a.csv", b"x;y\n1,5;2\n", DataError, "'x;y': is it separated by ';'. Expected commas"),
+        ("a.csv", b"x\ty\n1\t2\n", DataError, "is it separated by tabs. Expected commas"),
+        ("a.tsv", b"x,y\n1,2\n", DataError, "is it separated by ','. Expected tabs"),
         ("a.csv", b"y,y\n1,2\n", DataError, "more than one column 'y'"),
         ("a.csv", b"x,y\n1,\n2,\n", LabelError, "label column 'y' is missing in all 2 rows"),
         ("a.jsonl", b'{"x": 1, "y": 1}\n{"x": 1', DataError, "cannot be read as JSON lines.*one object a line"),
@@ -325,6 +330,123 @@ def test_years_make_no_months(path):
     write(path, {"t": [2001, 2002], "x": [1, 2], "y": [0, 1]})
     with pytest.raises(SettingError, match="'t' holds years: pass every='year'"):
         FileStream(path, label="y", time="t")
+    assert len(FileStream(path, label="y", time="t", every="year")) == 2
+    assert len(FileStream(path, label="y", time="t", every=1)) == 2
+
+
+@pytest.mark.parametrize(
+    ("times", "form"),
+    [
+        ([1643673600, 1640995200], "s"),
+        ([1643673600000, 1640995200000], "ms"),
+        ([1643673600.5, 1640995200.25], "s"),
+        ([20220201, 20220101], "%Y%m%d"),
+        ([202202, 202201], "%Y%m"),
+    ],
+)
+@pytest.mark.parametrize("every", ["year", "month"])
+def test_numbers_that_are_no_years_are_told_and_what_is_told_works(path, times, form, every):
+    write(path, {"t": times, "x": [2, 1], "y": [0, 1]})
+    with pytest.raises(DataError, match="'t' holds numbers that are no years") as told:
+        FileStream(path, label="y", time="t", every=every)
+    assert f'time_format="{form}"' in str(told.value)
+    assert "every=500" in str(told.value)
+    by_form = FileStream(path, label="y", time="t", every="month", time_format=form)
+    assert by_form.periods == ["2022-01", "2022-02"]
+    by_rows = FileStream(path, label="y", time="t", every=1)
+    assert [b.X["x"].tolist() for b in by_rows] == [b.X["x"].tolist() for b in by_form] == [[1.0], [2.0]]
+
+
+def test_any_numbers_order_rows(path):
+    write(path, {"t": [0.5, None, -2.5, 2.0**60, -3.0, 0.25], "x": [3, 9, 1, 4, 0, 2], "y": 6 * [0]})
+    stream = FileStream(path, label="y", time="t", every=2)
+    assert [b.X["x"].tolist() for b in stream] == [[0.0, 1.0], [2.0, 3.0], [4.0]]
+
+
+def test_dates_of_another_form_are_told_and_read_by_it(path):
+    write(path, {"t": ["01/02/2022", "31/01/2022", ""], "x": [2, 1, 0], "y": [0, 1, 0]})
+    with pytest.raises(DataError, match=r"row 1: '01/02/2022', row 2.*time_format=\"%d/%m/%Y\".*--time-format"):
+        FileStream(path, label="y", time="t")
+    stream = FileStream(path, label="y", time="t", time_format="%d/%m/%Y")
+    assert stream.periods == ["2022-01", "2022-02"]
+    assert "rows dropped as they have no time 't': 1" in stream.notes
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 0, 1)])
+@pytest.mark.parametrize(
+    ("values", "left_out"), [([0, 1, 2], True), ([1, 2, 3], True), ([0, 2, 4], False), (["a", "b", "c"], False)]
+)
+def test_a_column_without_a_name_is_left_out_only_if_it_counts_the_rows(path, order, values, left_out):
+    times = [["2013-04-05", "2013-05-05", "2013-06-05"][i] for i in order]
+    write(path, {"": values, "t": times, "x": [5, 6, 7], "y": ["a", "b", "a"]})
+    stream = FileStream(path, label="y", time="t")
+    assert [list(b.X) for b in stream] == 3 * [["x"] if left_out else ["", "x"]]
+    assert [b.X["x"].tolist() for b in stream] == [[5.0 + order.index(i)] for i in range(3)]
+    assert any("only counts the rows" in note for note in stream.notes) == left_out
+    named = FileStream(path, label="y", time="t", features=["", "x"])
+    assert [list(b.X) for b in named] == 3 * [["", "x"]]
+
+
+def test_the_name_that_pandas_gives_is_none(tmp_path):
+    path = write(tmp_path / "a.csv", {"Unnamed: 0": [0, 1], "row": [0, 1], "y": [0, 1]})
+    assert FileStream(path, label="y", every=1).learned_from == "numbers row"
+
+
+def test_a_column_that_counts_the_rows_is_not_enough_to_learn_from(tmp_path):
+    with pytest.raises(FeatureError, match="no column is left"):
+        FileStream(write(tmp_path / "a.csv", {"": [0, 1], "y": [0, 1]}), label="y", every=1)
+
+
+def test_what_is_learned_from_is_told(tmp_path):
+    path = write(tmp_path / "a.csv", {**ROWS, "link": 4 * ["0.png"]})
+
+    def told(**options):
+        return FileStream(path, label="kind", time="when", **options).learned_from
+
+    assert told() == "numbers price, open; categories shop, title, link"
+    assert told(text="title") == "the texts of title"
+    assert told(text="title", features=["shop"]) == "categories shop; the texts of title"
+    assert told(image="link") == "the images of link"
+    wide = write(tmp_path / "b.csv", {**{f"x{i}": [1, 2] for i in range(60)}, "y": [0, 1]})
+    assert FileStream(wide, label="y", every=1).learned_from == "numbers x0, x1, x2, x3, x4, x5 and 54 more"
+
+
+def test_columns_that_look_like_ids_or_texts_are_noted(path):
+    rows = 60
+    columns = {
+        "id": [7 * i for i in range(rows)],
+        "age": [i % 9 for i in range(rows)],
+        "price": [f"{i} EUR" for i in range(rows)],
+        "shop": [str(i % 9) + "a" for i in range(rows)],
+        "y": [i % 2 for i in range(rows)],
+    }
+    assert FileStream(write(path, columns), label="y", every=10).notes == [
+        "numbers that grow with every one of the first 60 rows, as ids do: id; name the features without them "
+        "if they are ids",
+        "categories with very many values in the first 60 rows, as texts or numbers with units have: price (60)",
+    ]
+
+
+@pytest.mark.parametrize("label", ["id", "word"])
+def test_ids_are_no_labels(path, label):
+    write(path, {"id": range(60), "word": [f"w{i}" for i in range(60)], "x": 60 * [1]})
+    with pytest.raises(
+        LabelError, match=f"'{label}' has 60 different values in 60 rows: these are amounts or ids, not"
+    ):
+        FileStream(path, label=label, features=["x"], every=10)
+
+
+def test_many_classes_with_many_rows_each_are_labels(tmp_path):
+    path = write(tmp_path / "a.parquet", {"x": range(600), "y": [i % 60 for i in range(600)]})
+    assert len(FileStream(path, label="y", every=100).classes) == 60
+
+
+def test_ids_as_labels_are_refused_before_they_fill_the_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(formats, "BATCH_ROWS", 10)
+    monkeypatch.setattr(survey, "MOST_CLASSES", 45)
+    path = write(tmp_path / "a.parquet", {"x": range(100), "y": range(100)})
+    with pytest.raises(LabelError, match="'y' has 50 different values in 50 rows"):
+        FileStream(path, label="y", every=10)
 
 
 def shared(name):
@@ -362,7 +484,19 @@ def test_moments_are_kept_to_the_microsecond(tmp_path):
 
 def test_without_pyarrow_the_install_line_is_given(monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    for name in ("files", "tables", "formats", "columns", "periods", "sorting", "survey"):
+    for name in (
+        "files",
+        "tables",
+        "formats",
+        "columns",
+        "roles",
+        "features",
+        "times",
+        "dates",
+        "numerals",
+        "sorting",
+        "survey",
+    ):
         monkeypatch.delitem(sys.modules, f"spanwise.streams.{name}")
     with pytest.raises(MissingExtraError, match=r"pyarrow.*pip install 'spanwise\[files\]'"):
         importlib.import_module("spanwise.streams.files")

@@ -42,19 +42,20 @@ class Data:
 
     Attributes:
         file: CSV, Parquet, JSON lines or NPZ.
-        label, time, every, text, image, features: as for `FileStream`.
+        label, time, time_format, every, text, image, features: as for `FileStream`.
     """
 
     file: str | None = None
     label: str | None = None
     time: str | None = None
+    time_format: str | None = None
     every: str = "month"
     text: str | None = None
     image: str | None = None
     features: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        given = [name for name in ("label", "time", "text", "image", "features") if getattr(self, name)]
+        given = [name for name in ("label", "time", "time_format", "text", "image", "features") if getattr(self, name)]
         if self.file is None and given:
             raise SettingError(f"{', '.join(given)} name columns of a file, and there is no file: name it too")
 
@@ -67,6 +68,7 @@ class Data:
             self.file,
             label=self.label,
             time=self.time,
+            time_format=self.time_format,
             every=every,
             text=self.text,
             image=self.image,

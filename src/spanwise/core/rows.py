@@ -123,16 +123,16 @@ def check_finite(X: Any) -> None:
     """Refuse NaN and infinity, saying where the first one is."""
     if isinstance(X, dict):
         for name, column in X.items():
-            _refuse(_first_bad(column), f"column {name!r}")
+            _refuse(_first_bad(column), f"column {name!r} holds")
     else:
-        _refuse(_first_bad(X), "the features")
+        _refuse(_first_bad(X), "the features hold")
 
 
 def _refuse(bad: tuple[int | str, ...] | None, where: str) -> None:
     if bad is not None:
         at = f"row {bad[0]}" + "".join(f", column {i}" for i in bad[1:])
         raise FeatureError(
-            f"{where} hold NaN or infinity, first at {at}. Fill or drop such values, "
+            f"{where} NaN or infinity, first at {at}. Fill or drop such values, "
             "or wrap a learner that takes them and says so with accepts_nan = True."
         )
 

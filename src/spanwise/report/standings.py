@@ -20,7 +20,7 @@ ABOUT = {
     "saol": "strongly adaptive online learning: weights by what each instance lost lately",
     "cbce": "coin betting for changing environments: weights by what each instance would have won in bets",
     "single-resolution": "instances that all live equally long",
-    "spanwise": "averaged copies of the plain learner; younger instances play only while they are surely better",
+    "spanwise": "averaged copies of the plain learner; younger instances play only while they have been better",
 }
 """What a reader should know of the schemes by name."""
 

@@ -12,10 +12,13 @@ from pathlib import Path
 from spanwise.errors import DataError, MissingExtraError, SettingError
 from spanwise.streams import periods
 from spanwise.streams.batch import Batch
-from spanwise.streams.columns import as_features, as_labels, assign, check_size, listed
+from spanwise.streams.columns import as_features, as_labels, check_size, pictures
+from spanwise.streams.features import doubts, first_rows, in_words, without_counter
+from spanwise.streams.roles import assign, check_inputs, listed
 from spanwise.streams.sorting import Runs, in_order
 from spanwise.streams.survey import Survey, look, remarks, usable
 from spanwise.streams.tables import open_table
+from spanwise.streams.times import Clock
 
 try:
     import pyarrow as pa
@@ -47,12 +50,15 @@ class FileStream:
     Args:
         path: the file; its ending tells the format.
         label: column to predict; "y" if left out, for NPZ alone.
-        time: column that orders the rows: dates, timestamps, years, or strings in ISO form.
+        time: column that orders the rows: dates, timestamps, years, or strings in ISO form; where a round is a
+            number of rows, any numbers.
         every: what makes a round: year, month, week, day, or a number of rows; without `time`, the latter.
         text: column of strings to be read as text.
         image: column of paths of images, relative to the file's folder; the images must be of one size.
         features: the other columns of X; if left out, every column that has no other role, or none beside
             text or image.
+        time_format: form of times that are other strings or numbers: as for strptime, such as "%d/%m/%Y", or
+            "s", "ms", "us" or "ns" for numbers that count these from 1970.
 
     Attributes:
         classes: all labels there will be, sorted.
@@ -70,25 +76,37 @@ class FileStream:
         text: str | None = None,
         image: str | None = None,
         features: Sequence[str] | None = None,
+        time_format: str | None = None,
     ) -> None:
         self.path = Path(path)
         self.every = periods.checked_every(every)
-        if time is None and isinstance(self.every, str):
-            raise SettingError(f"every={every!r} needs to know the time: name its column, or pass a number of rows")
+        self._clock = clock_of(time, self.every, time_format)
         self._table = open_table(self.path, as_text=[] if time is None else [time])
         if label is None:
             if self.path.suffix != ".npz":
                 raise SettingError(f"label is needed: the column to predict, one of {listed(self._table.schema.names)}")
             label = "y"
-        self._roles = assign(self._table.schema, label=label, time=time, text=text, image=image, features=features)
-        if time is not None and self.every in ("month", "week", "day"):
-            check_finer_than_years(self._table.schema.field(time))
-        survey = look(self._table, self._roles, self.every)
+        roles = assign(self._table.schema, label=label, time=time, text=text, image=image, features=features)
+        first = first_rows(self._table, roles.features)
+        self._roles = without_counter(roles, first) if features is None else roles
+        check_inputs(self._roles)
+        survey = look(self._table, self._roles, self._clock, self.every)
         ordered = survey.periods_ordered if isinstance(self.every, str) else survey.times_ordered
         self._runs: Runs | None = None if ordered else Runs(self._rows())
         self._sizes, self.periods = rounds(survey, self.every)
         self.classes: list[Hashable] = sorted(survey.labels)
         self.notes = remarks(survey, self._roles, self.every, sorted_on_disk=not ordered)
+        self.notes += doubts(first, self._roles.features)
+
+    @property
+    def rows(self) -> int:
+        """Of all rounds together."""
+        return sum(self._sizes)
+
+    @property
+    def learned_from(self) -> str:
+        """What X is made of, in words, such as "numbers age, spend; categories segment"."""
+        return in_words(self._roles, self._table.schema)
 
     def __len__(self) -> int:
         return len(self.periods)
@@ -96,20 +114,31 @@ class FileStream:
     def __iter__(self) -> Iterator[Batch]:
         size: tuple[int, ...] = ()
         for rows in cut(self._rows() if self._runs is None else self._runs, self._sizes, self.path.name):
-            rows = in_order(rows)
-            X = as_features(rows, self._roles, self.path.parent)
-            if self._roles.image is not None:
+            rows = in_order(rows).remove_column(0)  # the time; what is left has names of its own
+            if self._roles.image is None:
+                X = as_features(rows, self._roles.features, self._roles.text)
+            else:
+                paths = rows[self._roles.image].to_pylist()
+                X = pictures(paths, self.path.parent)
                 size = size or X.shape[1:]
-                check_size(X.shape[1:], size, rows[self._roles.image][0].as_py())
-            yield Batch(X, as_labels(rows.column(1)))
+                check_size(X.shape[1:], size, paths[0])
+            yield Batch(X, as_labels(rows.column(0)))
 
     def _rows(self) -> Iterator[pa.RecordBatch]:
-        return usable(self._table, self._roles, self._roles.inputs, Survey())
+        return usable(self._table, self._roles, self._clock, self._roles.inputs, Survey())
 
 
-def check_finer_than_years(column: pa.Field) -> None:
-    if periods.holds_years(column.type):
-        raise SettingError(f"time column {column.name!r} holds years: pass every='year', or a number of rows")
+def clock_of(time: str | None, every: str | int, form: str | None) -> Clock | None:
+    """How times are read; None if there are none."""
+    if time is not None:
+        return Clock(time, every, form)
+    if form is not None:
+        raise SettingError(f"time_format={form!r} needs the column of times: name it by time=, --time")
+    if isinstance(every, str):
+        raise SettingError(
+            f"every={every!r} needs to know the time: name its column by time=, --time, or pass a number of rows"
+        )
+    return None
 
 
 def rounds(survey: Survey, every: str | int) -> tuple[list[int], list[str]]:

@@ -24,6 +24,10 @@ BATCH_ROWS = 65_536
 """Rows read at once, where the format counts rows."""
 BLOCK_BYTES = 8 * 2**20
 """Bytes read at once, where it does not; a longer row cannot be read."""
+HEADER_BYTES = 2**16
+"""So much is searched for the end of a header."""
+SEPARATORS = {";": "';'", "\t": "tabs", "|": "'|'", ",": "','"}
+"""What may stand between the columns of a header, and what it is called."""
 WIDER = {"null": pa.int64(), "int64": pa.float64()}
 """What a column of CSV may be instead when a value does not fit; strings, for all other types."""
 
@@ -46,6 +50,8 @@ class CSV:
 
     def __init__(self, path: Path, as_text: Collection[str]) -> None:
         self.path = path
+        self.separator = "\t" if ".tsv" in path.suffixes else ","
+        check_separator(path, self.separator)
         with self._open({}) as reader:
             self.schema = with_text(reader.schema, as_text)
         for field in self.schema:
@@ -76,13 +82,26 @@ class CSV:
         return pa.csv.open_csv(
             self.path,
             pa.csv.ReadOptions(block_size=BLOCK_BYTES, use_threads=False),  # one thread: faults then have row numbers
-            pa.csv.ParseOptions(delimiter="\t" if ".tsv" in self.path.suffixes else ",", newlines_in_values=True),
+            pa.csv.ParseOptions(delimiter=self.separator, newlines_in_values=True),
             pa.csv.ConvertOptions(
                 column_types=types,
                 include_columns=list(columns),
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=False,
             ),
+        )
+
+
+def check_separator(path: Path, expected: str) -> None:
+    """Raises if the header is one column, and seems to be several with something else between them."""
+    with pa.input_stream(path) as file:
+        header = file.read(HEADER_BYTES).partition(b"\n")[0].decode(errors="replace").strip()
+    found = [sign for sign in SEPARATORS if sign in header]
+    if found and expected not in found:
+        wanted = "commas" if expected == "," else "tabs"
+        raise DataError(
+            f"{path.name} has a single column, {header[:60]!r}: is it separated by {SEPARATORS[found[0]]}? "
+            f"Expected {wanted}: save it so"
         )
 
 

@@ -14,8 +14,12 @@ import numpy as np
 from spanwise.errors import DataError, LabelError, MissingExtraError
 from spanwise.learner import Array
 from spanwise.streams import periods
-from spanwise.streams.columns import Roles, absent
+from spanwise.streams.columns import absent
+from spanwise.streams.features import too_many
+from spanwise.streams.numerals import MISSING
+from spanwise.streams.roles import Roles
 from spanwise.streams.tables import Table
+from spanwise.streams.times import Clock
 
 try:
     import pyarrow as pa
@@ -24,6 +28,8 @@ except ImportError as error:
 
 AMOUNTS = 100
 """So many different labels with decimals are taken for amounts rather than for names of classes."""
+MOST_CLASSES = 100_000
+"""More labels than these are refused as soon as they are seen, so that counting them takes little memory."""
 
 UTC_ZONES = {"", "Z", "UTC", "Etc/UTC", "+00:00", "+0000", "+00", "-00:00"}
 
@@ -56,16 +62,18 @@ class Survey:
         return self.counts.total()
 
 
-def usable(table: Table, roles: Roles, columns: Sequence[str], survey: Survey) -> Iterator[pa.RecordBatch]:
+def usable(
+    table: Table, roles: Roles, clock: Clock | None, columns: Sequence[str], survey: Survey
+) -> Iterator[pa.RecordBatch]:
     """The rows that have a label and a time: first their time (0 if there is none), then label, then `columns`."""
     names = [roles.label, *columns]
-    for batch in table.batches(names if roles.time is None else [*names, roles.time]):
+    for batch in table.batches(names if clock is None else [*names, clock.column]):
         times = np.zeros(batch.num_rows, dtype=np.int64)
         unlabelled = absent(batch.column(0))
         untimed = np.zeros(batch.num_rows, dtype=bool)
-        if roles.time is not None:
-            times, zones = periods.parse(batch.column(len(names)), roles.time, survey.rows + 1)
-            untimed = times == periods.MISSING
+        if clock is not None:
+            times, zones = clock.read(batch.column(len(names)), survey.rows + 1)
+            untimed = times == MISSING
             survey.zones |= zones
         survey.rows += batch.num_rows
         survey.no_label += int(unlabelled.sum())
@@ -75,16 +83,18 @@ def usable(table: Table, roles: Roles, columns: Sequence[str], survey: Survey) -
         yield rows if keep.all() else rows.filter(pa.array(keep))
 
 
-def look(table: Table, roles: Roles, every: str | int) -> Survey:
+def look(table: Table, roles: Roles, clock: Clock | None, every: str | int) -> Survey:
     """Counts the rows of `table`, and checks that something can be made of them."""
     survey = Survey()
     nullable = roles.text or roles.image
-    latest, latest_period = periods.MISSING, periods.MISSING
-    for rows in usable(table, roles, [nullable] if nullable else [], survey):
+    latest, latest_period = MISSING, MISSING
+    for rows in usable(table, roles, clock, [nullable] if nullable else [], survey):
         if not rows.num_rows:
             continue
         for entry in rows.column(1).value_counts().to_pylist():
             survey.labels[entry["values"]] += entry["counts"]
+        if len(survey.labels) > MOST_CLASSES:
+            refuse_labels(survey, roles.label)
         if nullable:
             survey.no_text += rows.column(2).null_count
         times = rows.column(0).to_numpy()
@@ -116,6 +126,16 @@ def check(survey: Survey, roles: Roles) -> None:
             f"label column {roles.label!r} holds {len(survey.labels):,} different numbers with decimals, which are no "
             "classes: cut them into a few ranges, or name another column"
         )
+    if too_many(len(survey.labels), rows=survey.used):
+        refuse_labels(survey, roles.label)
+
+
+def refuse_labels(survey: Survey, label: str) -> None:
+    rows = survey.labels.total()
+    raise LabelError(
+        f"label column {label!r} has {len(survey.labels):,} different values in {rows:,} rows: these are amounts or "
+        "ids, not classes. Cut amounts into a few ranges, or name another column"
+    )
 
 
 def remarks(survey: Survey, roles: Roles, every: str | int, sorted_on_disk: bool) -> list[str]:
