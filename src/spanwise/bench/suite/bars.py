@@ -131,14 +131,16 @@ def bars(cells: Cells, scores: Iterable[Score]) -> list[Bar]:
 
 
 def report(found: Sequence[Place], scores: Sequence[Score], role: str) -> str:
-    """The bars, and every cell, as Markdown; nothing where no cell has what is compared."""
+    """The bars, which are not for adversaries, and every cell, as Markdown; nothing where nothing can be compared."""
     cells = by_cell(one for one in found if one.role == role)
     if not cells:
         return ""
+    table = markdown(HEADER, [line(schemes) for schemes in cells.values()], words=2)
+    if role == "adversary":
+        return table
     held = {True: "yes", False: "**no**", None: ""}
     told = [(bar.what, bar.asked, bar.measured, held[bar.held]) for bar in bars(cells, scores)]
-    lines = [line(schemes) for schemes in cells.values()]
-    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), markdown(HEADER, lines, words=2)])
+    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), table])
 
 
 def wrapped(found: Iterable[Place]) -> str:

@@ -109,12 +109,20 @@ def drawn_again(differences: Array, seed: int) -> Array:
     which, when = (np.random.default_rng((seed, part)) for part in range(2))
     seeds, rounds = differences.shape
     length = max(1, min(BLOCK, rounds // 4))
-    means = np.empty(DRAWS)
-    for draw in range(DRAWS):
-        begins = when.integers(rounds, size=-(-rounds // length))
-        blocks = (begins[:, None] + np.arange(length)).ravel()[:rounds] % rounds
-        means[draw] = differences[which.integers(seeds, size=seeds)][:, blocks].mean()
-    return means
+    begins = when.integers(rounds, size=(DRAWS, -(-rounds // length)))
+    blocks = (begins[:, :, None] + np.arange(length)).reshape(DRAWS, -1)[:, :rounds] % rounds
+    chosen = how_often(which.integers(seeds, size=(DRAWS, seeds)), seeds)
+    return np.asarray((chosen @ differences * how_often(blocks, rounds)).sum(axis=1) / (seeds * rounds))
+
+
+def how_often(drawn: Array, choices: int) -> Array:
+    """How often each of so many choices is in each line.
+
+    >>> how_often(np.array([[0, 2, 2], [1, 1, 1]]), 3).tolist()
+    [[1, 0, 2], [0, 3, 0]]
+    """
+    lines = np.arange(len(drawn))[:, None] * choices
+    return np.bincount((drawn + lines).ravel(), minlength=len(drawn) * choices).reshape(len(drawn), choices)
 
 
 def by_stream(values: Mapping[tuple[str, str], float]) -> list[float]:
