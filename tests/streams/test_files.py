@@ -260,10 +260,11 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path):
         ({"features": ["qqqq"]}, DataError, "no column 'qqqq'. There are 'when', 'price'"),
         ({"time": "shop"}, DataError, "'shop' must hold dates in ISO form.*row 1: 'a'"),
         ({"time": "kind"}, SettingError, "'kind' cannot be both label and time"),
+        ({"drop": ["kind"]}, SettingError, "'kind' cannot be both used and dropped"),
         ({"time": None}, SettingError, "every='month' needs to know the time: name its column by time=, --time"),
         ({"time": None, "every": 2, "time_format": "%Y"}, SettingError, "time_format.*needs the column.*--time"),
         ({"time_format": "DD/MM/YYYY"}, SettingError, "time_format='DD/MM/YYYY'.*%d/%m/%Y"),
-        ({"every": "moon"}, SettingError, "every='moon'.*year, month, week, day"),
+        ({"every": "moon"}, SettingError, "every='moon'.*year, quarter, month, week, day, hour"),
         ({"label": None}, SettingError, "label is needed"),
         ({"text": "price"}, FeatureError, "text column 'price' holds double"),
         ({"features": ["kind"]}, SettingError, "'kind' is the label"),
@@ -421,10 +422,19 @@ def test_columns_that_look_like_ids_or_texts_are_noted(path):
         "y": [i % 2 for i in range(rows)],
     }
     assert FileStream(write(path, columns), label="y", every=10).notes == [
-        "numbers that grow with every one of the first 60 rows, as ids do: id; name the features without them "
-        "if they are ids",
+        "numbers that grow with every one of the first 60 rows, as ids do: id; leave them out (drop=, --drop) if they "
+        "are ids",
         "categories with very many values in the first 60 rows, as texts or numbers with units have: price (60)",
     ]
+
+
+def test_a_column_that_is_dropped_is_not_learned_from(path):
+    columns = {"id": [0, 1, 2, 3], "age": [4, 2, 3, 1], "shop": ["a", "b", "b", "a"], "y": [0, 1, 0, 1]}
+    stream = FileStream(write(path, columns), label="y", every=2, drop=["id", "shop"])
+    assert stream.learned_from == "numbers age"
+    assert [list(X) for X, _ in stream] == [["age"], ["age"]]
+    with pytest.raises(DataError, match=r"no column 'ids'\. Did you mean 'id'"):
+        FileStream(path, label="y", every=2, drop=["ids"])
 
 
 @pytest.mark.parametrize("label", ["id", "word"])

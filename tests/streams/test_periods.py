@@ -20,13 +20,15 @@ def test_names_are_those_that_the_calendar_gives(when):
     year, week, _ = when.isocalendar()
     assert got == {
         "year": f"{when:%Y}",
+        "quarter": f"{when:%Y}-Q{(when.month + 2) // 3}",
         "month": f"{when:%Y-%m}",
         "week": f"{year}-W{week:02}",
         "day": f"{when:%Y-%m-%d}",
+        "hour": f"{when:%Y-%m-%dT%H}",
     }
 
 
 @pytest.mark.parametrize("every", ["fortnight", "", "0", 0, -3, "1.5", True])
 def test_a_period_that_is_not_known_is_refused(every):
-    with pytest.raises(SettingError, match="year, month, week, day, or a number of rows"):
+    with pytest.raises(SettingError, match="year, quarter, month, week, day, hour, or a number of rows"):
         periods.checked_every(every)

@@ -42,7 +42,7 @@ class Data:
 
     Attributes:
         file: CSV, Parquet, JSON lines or NPZ.
-        label, time, time_format, every, text, image, features: as for `FileStream`.
+        label, time, time_format, every, text, image, features, drop: as for `FileStream`.
     """
 
     file: str | None = None
@@ -53,9 +53,11 @@ class Data:
     text: str | None = None
     image: str | None = None
     features: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        given = [name for name in ("label", "time", "time_format", "text", "image", "features") if getattr(self, name)]
+        columns = ("label", "time", "time_format", "text", "image", "features", "drop")
+        given = [name for name in columns if getattr(self, name)]
         if self.file is None and given:
             raise SettingError(f"{', '.join(given)} name columns of a file, and there is no file: name it too")
 
@@ -73,6 +75,7 @@ class Data:
             text=self.text,
             image=self.image,
             features=self.features or None,
+            drop=self.drop,
         )
         check_playable(stream, self.file)
         return stream

@@ -24,7 +24,12 @@ DEFAULT = ", ".join(SCHEMES)
 @click.option("--label", help="Column to predict.")
 @click.option("--time", help="Column that orders the rows: dates, times or years.")
 @click.option("--time-format", help='Form of times that are not ISO: "%d/%m/%Y", or s, ms, us, ns since 1970.')
-@click.option("--every", default="month", show_default=True, help="A round: year, month, week, day, or so many rows.")
+@click.option(
+    "--every",
+    default="month",
+    show_default=True,
+    help="A round: year, quarter, month, week, day, hour, or so many rows.",
+)
 @click.option("--text", help="Column of texts to learn from.")
 @click.option("--image", help="Column of paths of images to learn from.")
 @click.option(
@@ -33,6 +38,7 @@ DEFAULT = ", ".join(SCHEMES)
     multiple=True,
     help="Column to learn from; several allowed. Default: the rest, beside text none.",
 )
+@click.option("--drop", multiple=True, help="Column not to learn from; several allowed.")
 @click.option("--learner", help="A learner's name (spanwise.catalog), or module:name. Default: by the kind of data.")
 @click.option("--scheme", "schemes", multiple=True, type=SCHEME, help=f"Several allowed. Default: {DEFAULT}.")
 @click.option("--encoder", type=click.Path(exists=True, file_okay=False), help="Folder of a pretrained text encoder.")

@@ -107,7 +107,7 @@ def doubts(first: pa.Table, features: Sequence[str]) -> list[str]:
     if ids:
         notes.append(
             f"numbers that grow with every one of the first {rows:,} rows, as ids do: {named(ids)}; "
-            "name the features without them if they are ids"
+            "leave them out (drop=, --drop) if they are ids"
         )
     if texts:
         notes.append(

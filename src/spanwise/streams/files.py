@@ -52,11 +52,13 @@ class FileStream:
         label: column to predict; "y" if left out, for NPZ alone.
         time: column that orders the rows: dates, timestamps, years, or strings in ISO form; where a round is a
             number of rows, any numbers.
-        every: what makes a round: year, month, week, day, or a number of rows; without `time`, the latter.
+        every: what makes a round: year, quarter, month, week, day, hour, or a number of rows; without `time`, the
+            latter.
         text: column of strings to be read as text.
         image: column of paths of images, relative to the file's folder; the images must be of one size.
         features: the other columns of X; if left out, every column that has no other role, or none beside
             text or image.
+        drop: columns not to learn from, where that is easier to say than all others.
         time_format: form of times that are other strings or numbers: as for strptime, such as "%d/%m/%Y", or
             "s", "ms", "us" or "ns" for numbers that count these from 1970.
 
@@ -76,6 +78,7 @@ class FileStream:
         text: str | None = None,
         image: str | None = None,
         features: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
         time_format: str | None = None,
     ) -> None:
         self.path = Path(path)
@@ -86,7 +89,7 @@ class FileStream:
             if self.path.suffix != ".npz":
                 raise SettingError(f"label is needed: the column to predict, one of {listed(self._table.schema.names)}")
             label = "y"
-        roles = assign(self._table.schema, label=label, time=time, text=text, image=image, features=features)
+        roles = assign(self._table.schema, label=label, time=time, text=text, image=image, features=features, drop=drop)
         first = first_rows(self._table, roles.features)
         self._roles = without_counter(roles, first) if features is None else roles
         check_inputs(self._roles)

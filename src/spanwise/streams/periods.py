@@ -1,7 +1,7 @@
 """In which round the time of a row puts it.
 
-A period is a year, month, day or ISO week (from Monday, named after the year that its Thursday is in),
-and has a number, one more than that of the period before.
+A period is a year, quarter, month, day, hour or ISO week (from Monday, named after the year that its Thursday
+is in), and has a number, one more than that of the period before.
 """
 
 from collections.abc import Iterator
@@ -13,7 +13,8 @@ import numpy as np
 from spanwise.errors import SettingError
 from spanwise.learner import Array
 
-CALENDAR = {"year": "Y", "month": "M", "week": "D", "day": "D"}
+CALENDAR = {"year": "Y", "quarter": "M", "month": "M", "week": "D", "day": "D", "hour": "h"}
+"""The unit of time that each is made of."""
 
 
 def checked_every(every: str | int) -> str | int:
@@ -38,15 +39,19 @@ def numbers(times: Array, every: str) -> Array:
     [2295, 2296, 2296, 2297]
     """
     units = times.astype("M8[us]").astype(f"M8[{CALENDAR[every]}]").astype(np.int64)
-    return np.asarray((units + 3) // 7 if every == "week" else units)  # 1970 began on a Thursday
+    if every == "week":
+        return np.asarray((units + 3) // 7)  # 1970 began on a Thursday
+    return np.asarray(units // 3 if every == "quarter" else units)
 
 
 def name(number: int, every: str) -> str:
     """What a period is called.
 
-    >>> name(2296, "week"), name(519, "month")
-    ('2014-W01', '2013-04')
+    >>> name(2296, "week"), name(519, "month"), name(173, "quarter")
+    ('2014-W01', '2013-04', '2013-Q2')
     """
+    if every == "quarter":
+        return f"{1970 + number // 4:04}-Q{number % 4 + 1}"
     if every == "week":
         year, week, _ = (date(1970, 1, 1) + timedelta(days=7 * number - 3)).isocalendar()
         return f"{year:04}-W{week:02}"

@@ -44,12 +44,15 @@ def assign(
     text: str | None,
     image: str | None,
     features: Sequence[str] | None,
+    drop: Sequence[str] = (),
 ) -> Roles:
     """Roles, checked against the columns that there are."""
     given = {"label": label, "time": time, "text": text, "image": image}
     roles = {role: name for role, name in given.items() if name is not None}
-    for name in (*roles.values(), *(features or ())):
+    for name in (*roles.values(), *(features or ()), *drop):
         check_known(name, schema.names)
+    if wanted := sorted({*roles.values(), *(features or ())} & {*drop}):
+        raise SettingError(f"column {wanted[0]!r} cannot be both used and dropped")
     for role, name in roles.items():
         for other, same in roles.items():
             if role < other and name == same:
@@ -65,7 +68,8 @@ def assign(
     for role in ("text", "image"):
         if role in roles and not is_string(kind := schema.field(roles[role]).type):
             raise FeatureError(f"{role} column {roles[role]!r} holds {kind}, not strings: name it among the features")
-    chosen, notes = _features(schema, list(roles.values()), features, alone=text is not None or image is not None)
+    taken = [*roles.values(), *drop]
+    chosen, notes = _features(schema, taken, features, alone=text is not None or image is not None)
     return Roles(label, time, text, image, tuple(chosen), notes)
 
 
