@@ -49,7 +49,7 @@ SCHEMES = {
     "vote": Vote,
     "spanwise": partial(Spanwise, copies=3),
 }
-STREAM = Abrupt(rounds=14, size=30, classes=("d", "b", "a", "c"), features=4, at=(6,))
+STREAM = Abrupt(rounds=14, size=30, classes=("d", "b", "a", "c"), features=4, at=(6,), seed=1)
 LEARNERS = {
     "centroids": lambda: Scaled(),
     "sgd": lambda: SGDClassifier(loss="log_loss"),
