@@ -83,11 +83,24 @@ def test_what_was_asked_for_and_is_not_there_is_not_run():
     assert lines_of(fmow) == [
         ["si", "501", "awe", "0 of 3", "", "", "not run", "", "", "", "+1.52", "13/0/2"],
     ]
-    assert columns_of(huffpost)[0]["seeds"] == "1 of 3"
+    assert [line["seeds"] for line in columns_of(huffpost) if line["scheme"] == "vote"] == ["1 of 3"]
     by_wins = columns_of(wins(board))
     assert by_wins[0]["awe"] == "not run (paper 13/0/2)"
     assert by_wins[0]["plain %"] == "not run"
     assert by_wins[1]["vote"] == "0/2/0 (1 of 3 seeds) (paper 3/0/3)"
+
+
+def test_where_nothing_was_run_one_line_says_so():
+    asked = [Key("arxiv", "si", scheme, seed, 301) for scheme in ("vote", "awe") for seed in (0, 1)]
+    assert lines_of(table1(Board(CELLS, asked)).split("### huffpost")[0]) == [
+        ["si", "301", "all 2", "0 of 2", "", "", "not run", "", "", "", "", ""],
+    ]
+
+
+def test_schemes_come_in_the_order_asked_for_wherever_they_were_run():
+    asked = [Key("arxiv", "si", scheme, 0, 301) for scheme in ("vote", "saol", "awe")]
+    huffpost = table1(Board(CELLS, asked)).split("### huffpost")[1]
+    assert [line["scheme"] for line in columns_of(huffpost)] == ["vote", "saol", "awe"]
 
 
 def test_every_table_can_be_made_of_nothing_and_of_what_was_only_asked_for():

@@ -43,7 +43,7 @@ class Board:
         expected: that were asked for; streams, learners and schemes come in the order they first have here.
 
     Attributes:
-        schemes: by place, asked for or found: the names asked for, then the others found.
+        schemes: by place, asked for or found.
         runs: by place, one evaluation a seed.
         lines: by place, scheme -> what came of it over seeds.
     """
@@ -53,7 +53,12 @@ class Board:
         keys = [*expected, *(cell.key for cell in self.cells)]
         streams = list(dict.fromkeys(key.stream for key in keys))
         learners = list(dict.fromkeys(key.learner for key in keys))
-        keys.sort(key=lambda key: (streams.index(key.stream), learners.index(key.learner), key.iterations))
+        schemes = list(dict.fromkeys(key.scheme for key in keys))
+
+        def order(key: Key) -> tuple[int, ...]:
+            return streams.index(key.stream), learners.index(key.learner), key.iterations, schemes.index(key.scheme)
+
+        keys.sort(key=order)
         self.schemes: dict[Place, list[str]] = {}
         self._seeds: dict[tuple[Place, str], set[int]] = {}
         at: dict[Place, list[Cell]] = {}
@@ -109,7 +114,7 @@ def table1(board: Board) -> str:
     parts = []
     for stream in dict.fromkeys(place.stream for place in board.schemes):
         places = [place for place in board.schemes if place.stream == stream]
-        lines = [_line(board, place, name) for place in places for name in board.schemes[place] if _usual(name)]
+        lines = [line for place in places for line in _lines(board, place)]
         rounds = sorted({line.rounds for place in places for line in board.lines[place].values()})
         told = f", {' or '.join(map(str, rounds))} rounds scored" if rounds else ""
         parts.append(f"### {stream}{told}\n\n{markdown(HEADER, lines, words=3)}")
@@ -193,6 +198,14 @@ def markdown(header: Sequence[str], lines: Iterable[Sequence[str]], words: int =
     """A Markdown table whose first columns are words and whose others are figures."""
     rule = ["---"] * words + ["---:"] * (len(header) - words)
     return "".join(f"| {' | '.join(line)} |\n" for line in (header, rule, *lines))
+
+
+def _lines(board: Board, place: Place) -> list[tuple[str, ...]]:
+    """A line a scheme, or one for all of them where none was run."""
+    names = [name for name in board.schemes[place] if _usual(name)]
+    if len(names) > 1 and board.lines[place].keys().isdisjoint(names):
+        return [(*_named(place)[1:], f"all {len(names)}", board.seeds(place, names[0]), "", "", NOT_RUN, *[""] * 5)]
+    return [_line(board, place, name) for name in names]
 
 
 def _line(board: Board, place: Place, scheme: str) -> tuple[str, ...]:
