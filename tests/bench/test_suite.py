@@ -9,7 +9,7 @@ import pytest
 from spanwise.bench import __main__ as bench
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
-from spanwise.bench.suite.ablation import VARIANTS
+from spanwise.bench.suite.ablation import VARIANTS, Variant
 from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
 from spanwise.bench.suite.learners import LEARNERS, SEEDLESS, make
 from spanwise.bench.suite.logprobs import LogProbs
@@ -179,10 +179,20 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
     scores = {score.scheme: 100 * score.accuracy for score in play(task, tmp_path, tmp_path / "work")}
     bench.main(["ablation", *places])
     rows = {row["variant"]: row for row in json.loads((tmp_path / "out" / "ablation.json").read_text())["rows"]}
-    assert {*VARIANTS, "plain-ensemble"} == rows.keys()
-    for variant, scheme in {"as it is": "spanwise", "plain-ensemble": "plain-ensemble"}.items():
-        assert rows[variant]["gain"] == pytest.approx(scores[scheme] - scores["plain"], abs=1e-3)
+    assert rows.keys() == VARIANTS.keys()
+    found = rows["as it is"]
+    assert found["gain"] == pytest.approx(scores["spanwise"] - scores["plain"], abs=1e-3)
+    assert found["over_the_ensemble"] == pytest.approx(scores["spanwise"] - scores["plain-ensemble"], abs=1e-3)
     assert "| no guard, the leader plays |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("factor", [2, 4])
+@pytest.mark.parametrize("copies", [1, 6, 12])
+def test_a_variant_is_compared_with_an_ensemble_of_as_many_as_it_has_instances(factor, copies):
+    variant = Variant(factor=factor, copies=copies)
+    counts = [len(variant.cover(12).active(t)) for t in range(1, 51)]
+    assert variant.size(50, 12) == round(np.mean(counts))
+    assert variant.size(50, 1) == 1, "all would be the same"
 
 
 def test_bars_are_held_or_not_and_every_cell_is_shown():

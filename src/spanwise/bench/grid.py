@@ -20,7 +20,7 @@ from spanwise.core.split import leading
 from spanwise.schemes.plain import PlainEnsemble
 from spanwise.schemes.saol import SAOL
 from spanwise.schemes.single_resolution import SingleResolution
-from spanwise.schemes.spanwise import MANY, Spanwise, mean_pool
+from spanwise.schemes.spanwise import MANY, Spanwise, ensemble_size
 from spanwise.schemes.vote import Vote
 
 FRACTION = 0.9
@@ -135,7 +135,7 @@ def make_schemes(names: Sequence[str], stream: Any) -> dict[str, Callable[..., S
         "awe-literal": partial(AWE, horizon=rounds, literal=True, **folds),
         "awe-prequential": prequential_awe,
         "plain-ensemble": partial(PlainEnsemble, copies=max(2, size)),  # as many as AWE has instances
-        "plain-ensemble-large": partial(PlainEnsemble, copies=mean_pool(max(1, rounds - 1), MANY)),  # as Spanwise
+        "plain-ensemble-large": partial(PlainEnsemble, copies=ensemble_size(max(1, rounds - 1), MANY)),  # as Spanwise
         "spanwise": Spanwise,
         "saol": SAOL,
         "saol-fallback": partial(SAOL, fallback=True),

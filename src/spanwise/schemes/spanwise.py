@@ -215,19 +215,18 @@ def copies_of(learner: Learner) -> int:
     return 1 if getattr(learner, "seedless", False) else MANY
 
 
-def mean_pool(rounds: int, copies: int) -> int:
-    """Instances that `Spanwise` has on average over so many rounds.
-
-    >>> mean_pool(100, copies=12)
-    18
-    """
-    cover = WithCopies(MRI(2), copies)
+def mean_pool(cover: Cover, rounds: int) -> int:
+    """Instances that are active on average over so many rounds."""
     return round(sum(len(cover.active(t)) for t in range(1, rounds + 1)) / rounds)
 
 
 def ensemble_size(rounds: int, copies: int) -> int:
-    """Plain learners that cost as much as `Spanwise`; one, where all would be the same."""
-    return mean_pool(rounds, copies) if copies > 1 else 1
+    """Plain learners that cost as much as `Spanwise`; one, where all would be the same.
+
+    >>> ensemble_size(100, copies=12)
+    18
+    """
+    return mean_pool(WithCopies(MRI(2), copies), rounds) if copies > 1 else 1
 
 
 def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
@@ -14,7 +14,6 @@ from spanwise.bench.suite.learners import LEARNERS
 from spanwise.bench.suite.play import Task
 from spanwise.bench.suite.recording import Recording
 from spanwise.bench.suite.streams import STREAMS
-from spanwise.bench.suite.table import ENSEMBLE
 from spanwise.bench.tables import markdown
 from spanwise.core.awe import Algorithm
 from spanwise.core.choice import Model
@@ -28,9 +27,9 @@ from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
 from spanwise.schemes.covers import WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
-from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, ensemble_size
+from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, mean_pool
 
-HEADER = ("Spanwise", "mean gain", "worst cell", "over the ensemble", "worst against it")
+HEADER = ("Spanwise", "mean gain", "worst cell", "over an ensemble of its size", "worst against it")
 
 
 @dataclass
@@ -67,12 +66,17 @@ class Variant:
     factor: int = 2
     copies: int = MANY
 
-    def make(self, copies: int, learner: Any, *, seed: int, classes: Sequence[Any]) -> Scheme:
+    def make(self, learner: Any, *, seed: int, classes: Sequence[Any], copies: int) -> Scheme:
         """Around a learner of which so many copies were recorded to be averaged."""
-        cover: Cover = WithCopies(MRI(self.factor), min(self.copies, copies))
-        return Scheme(
-            Algorithm(learner, cover=cover, evidence=Unjudged(), choice=self.choice(), seed=seed), classes=classes
-        )
+        algorithm = Algorithm(learner, cover=self.cover(copies), evidence=Unjudged(), choice=self.choice(), seed=seed)
+        return Scheme(algorithm, classes=classes)
+
+    def cover(self, copies: int) -> Cover:
+        return WithCopies(MRI(self.factor), min(self.copies, copies))
+
+    def size(self, rounds: int, copies: int) -> int:
+        """Plain learners that cost as much; one, where all would be the same."""
+        return mean_pool(self.cover(copies), rounds) if copies > 1 else 1
 
 
 VARIANTS: dict[str, Variant] = {
@@ -96,20 +100,29 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
-def play(task: Task, work: Path) -> dict[str, float]:
-    """Points that each variant, and the ensemble as large as the pool, are ahead of the plain learner."""
+class Points(NamedTuple):
+    """What a variant is ahead of the plain learner, and of an ensemble of as many as it has instances."""
+
+    gain: float
+    over_the_ensemble: float
+
+
+def play(task: Task, work: Path) -> dict[str, Points]:
+    """What came of each variant on one record."""
     recording = Recording(work / "records" / task.file)
     rounds, copies = len(recording.stream), MANY if (recording.instances[:, 1] > 0).any() else 1
+    sizes = {name: variant.size(rounds, copies) for name, variant in VARIANTS.items()}
     makers: dict[str, Callable[..., Scheme]] = {
         PLAIN: Plain,
-        ENSEMBLE: partial(PlainEnsemble, copies=ensemble_size(rounds, copies)),
-        **{name: partial(variant.make, copies) for name, variant in VARIANTS.items()},
+        **{f"ensemble of {size}": partial(PlainEnsemble, copies=size) for size in sizes.values()},
+        **{name: partial(variant.make, copies=copies) for name, variant in VARIANTS.items()},
     }
     models = {
         name: made(recording.learner(), seed=recording.seed, classes=recording.classes) for name, made in makers.items()
     }
     lines = evaluate(models, recording.stream, seed=recording.seed).summary()
-    return {line.scheme: line.gain for line in lines if line.scheme != PLAIN and line.gain is not None}
+    gains = {line.scheme: line.gain or 0.0 for line in lines}
+    return {name: Points(gains[name], gains[name] - gains[f"ensemble of {size}"]) for name, size in sizes.items()}
 
 
 def recorded(work: Path) -> list[Task]:
@@ -127,9 +140,10 @@ def run(work: Path, out: Path, workers: int) -> str:
     found = recorded(work)
     cells = dict(sorted(each(partial(play, work=work), found, workers), key=lambda pair: found.index(pair[0])))
     rows = [
-        {"stream": task.stream, "learner": task.learner, "variant": name, "gain": round(gain, 4)}
-        for task, gains in cells.items()
-        for name, gain in gains.items()
+        {"stream": task.stream, "learner": task.learner, "variant": name}
+        | {what: round(points, 4) for what, points in found._asdict().items()}
+        for task, variants in cells.items()
+        for name, found in variants.items()
     ]
     table = markdown(HEADER, [line(name, cells) for name in VARIANTS])
     out.mkdir(parents=True, exist_ok=True)
@@ -138,15 +152,11 @@ def run(work: Path, out: Path, workers: int) -> str:
     return table
 
 
-def line(name: str, cells: Mapping[Task, Mapping[str, float]]) -> tuple[str, ...]:
-    """What is told of one variant."""
-    worst = min(cells, key=lambda task: cells[task][name])
-    against = {task: gains[name] - gains[ENSEMBLE] for task, gains in cells.items()}
-    behind = min(against, key=lambda task: against[task])
-    return (
-        name,
-        f"{fmean(gains[name] for gains in cells.values()):+.2f}",
-        f"{cells[worst][name]:+.2f} ({worst.stream}, {worst.learner})",
-        f"{fmean(against.values()):+.2f}",
-        f"{against[behind]:+.2f} ({behind.stream}, {behind.learner})",
-    )
+def line(name: str, cells: Mapping[Task, Mapping[str, Points]]) -> tuple[str, ...]:
+    """What is told of one variant: of its gain and of its lead over the ensemble, the mean and the worst cell."""
+    told = [name]
+    for what in range(2):
+        points = {task: found[name][what] for task, found in cells.items()}
+        worst = min(points, key=lambda task: points[task])
+        told += [f"{fmean(points.values()):+.2f}", f"{points[worst]:+.2f} ({worst.stream}, {worst.learner})"]
+    return tuple(told)
