@@ -22,16 +22,24 @@ def cell(scheme, learner="ft", gain=None, seed=0, stream="digits"):
 
 LEARNERS = ("ft", "si", "ewc", "irm", "coral", "other")
 CELLS = [cell(scheme, learner, seed=seed) for scheme in GAINS for learner in LEARNERS for seed in (0, 1)]
+SIX = [cell(scheme, stream=f"stream {number}") for scheme in GAINS for number in range(6)]
 
 
 def test_only_schemes_that_all_places_have_are_ranked():
     board = Board([*CELLS, cell("vote", gain=1), cell("plain", stream="huffpost"), cell("awe", stream="huffpost")])
-    assert scores(board) == {"awe": [2.0] * 7, "plain": [0.0] * 7}
+    assert scores(board) == {"awe": [2.0] * 2, "plain": [0.0] * 2}
 
 
 def test_places_that_were_only_asked_for_are_left_out():
     board = Board(CELLS, [Key("fmow", "ft", "awe", 0, 501)])
-    assert scores(board) == {name: [float(gain)] * 6 for name, gain in GAINS.items()}
+    assert scores(board) == {name: [float(gain)] for name, gain in GAINS.items()}
+
+
+def test_a_stream_counts_once_however_many_learners_it_has():
+    board = Board([*CELLS, cell("plain", stream="huffpost"), cell("awe", gain=8, stream="huffpost")])
+    more = [cell("plain", "other"), cell("awe", "other", gain=14)]
+    assert scores(board)["awe"] == [2.0, 8.0]
+    assert scores(Board([*more, *(one for one in CELLS if one.key.learner != "other")]))["awe"] == [4.0]
 
 
 def test_a_scheme_with_fewer_seeds_is_compared_with_the_plain_learner_of_the_same_seeds():
@@ -40,17 +48,24 @@ def test_a_scheme_with_fewer_seeds_is_compared_with_the_plain_learner_of_the_sam
 
 
 def test_ranks_tell_wilcoxon_against_plain_and_who_differs():
-    text = ranks(Board(CELLS))
+    text = ranks(Board(SIX))
     p = wilcoxon([2.0] * 6, [0.0] * 6).p_value
     assert f"| awe | 1.00 | +2.00 | 6/0/0 | {p:.3g} |\n| plain | 2.00 | +0.00 |  |  |\n" in text
     assert f"| single-resolution-2 | 4.00 | -10.00 | 0/0/6 | {p:.3g} |" in text
-    critical = ranking(scores(Board(CELLS))).critical_difference
-    assert "6 places (stream, learner, iterations)" in text
+    critical = ranking(scores(Board(SIX))).critical_difference
+    assert "Over 6 streams, each with the mean of its learners. Friedman's" in text
     assert f"ranks {critical:.2f} or more apart differ" in text
 
 
+def test_one_stream_has_no_ranks_and_few_have_no_p_value_below_a_twentieth(tmp_path):
+    text = ranks(Board(CELLS))
+    assert "| awe |  | +2.00 | 1/0/0 | 1 |" in text
+    assert "Over 1 stream, each with the mean of its learners. With five or fewer no p-value can be below 0.05." in text
+    assert [path.name for path in draw_all(Board(CELLS), tmp_path)] == ["digits.png"]
+
+
 def test_two_schemes_have_a_test_and_no_ranks():
-    text = ranks(Board([one for one in CELLS if one.key.scheme in ("plain", "awe")]))
+    text = ranks(Board([one for one in SIX if one.key.scheme in ("plain", "awe")]))
     assert "| awe |  | +2.00 | 6/0/0 |" in text
     assert "Friedman" not in text
 
@@ -103,7 +118,7 @@ def test_bands_are_drawn_of_several_seeds_only(monkeypatch):
 
 
 def test_the_diagram_names_every_scheme_with_its_rank_and_joins_those_that_do_not_differ(monkeypatch):
-    found = ranking(scores(Board(CELLS)))
+    found = ranking(scores(Board(SIX)))
     axes = drawn(monkeypatch, draw_ranks, found).axes[0]
     texts = {text.get_text().strip() for text in axes.texts}
     assert {f"{name} ({rank:.2f})" for name, rank in zip(found.schemes, found.ranks, strict=True)} <= texts

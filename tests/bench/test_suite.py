@@ -191,7 +191,7 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
 def test_a_variant_is_compared_with_an_ensemble_of_as_many_as_it_has_instances(factor, copies):
     variant = Variant(factor=factor, copies=copies)
     counts = [len(variant.cover(12).active(t)) for t in range(1, 51)]
-    assert variant.size(50, 12) == round(np.mean(counts))
+    assert variant.size(50, 12) == min(round(np.mean(counts)), ensemble_size(50, 12)), "no more were recorded"
     assert variant.size(50, 1) == 1, "all would be the same"
 
 

@@ -91,10 +91,11 @@ def test_what_was_asked_for_and_is_not_there_is_not_run():
 
 
 def test_where_nothing_was_run_one_line_says_so():
-    asked = [Key("arxiv", "si", scheme, seed, 301) for scheme in ("vote", "awe") for seed in (0, 1)]
-    assert lines_of(table1(Board(CELLS, asked)).split("### huffpost")[0]) == [
-        ["si", "301", "all 2", "0 of 2", "", "", "not run", "", "", "", "", ""],
-    ]
+    asked = [Key(stream, "si", scheme, 0, 301) for stream in ("arxiv", "digits") for scheme in ("vote", "awe")]
+    arxiv, digits = (lines_of(part) for part in table1(Board([], asked)).split("### digits"))
+    begin = ["si", "301", "all 2", "0 of 1", "", "", "not run", "", "", ""]
+    assert arxiv == [[*begin, "awe +0.45, vote -2.95", "awe 13/0/2, vote 2/0/13"]]
+    assert digits == [[*begin, "", ""]]
 
 
 def test_schemes_come_in_the_order_asked_for_wherever_they_were_run():

@@ -1,12 +1,14 @@
 """The paper's figures from cells that were stored: differences by round, and who ranks where over all of them.
 
 A figure a stream: a column of panels a learner, and a row a family of schemes with its own scale, as what SAOL
-loses would flatten what AWE gains. Schemes are ranked at every place (stream, learner and iterations).
+loses would flatten what AWE gains. Schemes are ranked over streams, each with the mean of its places (learner and
+iterations), as those are no independent witnesses.
 """
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -26,12 +28,16 @@ try:
 except ImportError as error:
     raise MissingExtraError("matplotlib", "report") from error
 
-DASHED = {"saol-fallback": "saol", "vote-merged": "vote"}
-"""Variants, drawn in the colour of what they vary."""
+VARIANTS = {"saol-fallback": "saol", "vote-merged": "vote"}
+"""Drawn in the colour of what they vary."""
+
+DASHED = ("plain-", "awe-prequential", "vote-merged")
+"""How names begin whose lines are dashed, above the others and without a band."""
 
 FAMILIES: Mapping[str, Callable[[str], bool]] = {
-    "AWE and\nplain learners": lambda name: name.startswith(("awe", "plain-", "spanwise")),
-    "other schemes": lambda name: not name.startswith(("awe", "plain", "spanwise", RESOLUTION)),
+    "AWE, Spanwise,\nplain learners": lambda name: name.startswith(("awe", "plain-", "spanwise")),
+    "other schemes": lambda name: not name.startswith(("awe", "plain", "spanwise", RESOLUTION)) and name != "saol",
+    "SAOL\nas published": lambda name: name == "saol",
     "AWE with\none resolution": lambda name: name.startswith(RESOLUTION),
 }
 """A row of panels each."""
@@ -41,7 +47,7 @@ MARKED = 40
 
 
 def draw_all(board: Board, folder: str | os.PathLike[str]) -> list[Path]:
-    """A PNG a stream that was run, and one of the ranks where three schemes or more were run at every place."""
+    """A PNG a stream that was run, and one of the ranks where three schemes or more were run on several streams."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     paths = []
@@ -49,14 +55,14 @@ def draw_all(board: Board, folder: str | os.PathLike[str]) -> list[Path]:
         paths.append(folder / f"{stream}.png")
         draw_stream(board, stream, paths[-1])
     found = scores(board)
-    if len(found) >= 3:
+    if can_be_ranked(found):
         paths.append(folder / "ranks.png")
         draw_ranks(ranking(found), paths[-1])
     return paths
 
 
 def draw_stream(board: Board, stream: str, path: str | os.PathLike[str]) -> None:
-    """Accuracy minus the plain learner's by round: the mean over seeds, with a band of one deviation to each side."""
+    """Accuracy minus the plain learner's by round: the mean over seeds, of some with a band of one deviation."""
     places = [place for place in board.runs if place.stream == stream and PLAIN in board.lines[place]]
     found = {name for place in places for name in board.lines[place]}
     rows = {title: [name for name in board.among(wanted) if name in found] for title, wanted in FAMILIES.items()}
@@ -89,7 +95,7 @@ def _panel(axes: Any, board: Board, place: Place, styles: Mapping[str, Mapping[s
         rounds, points = found
         mean = points.mean(axis=0)
         axes.plot(rounds, mean, marker="o" if len(rounds) <= MARKED else "", markersize=2.5, **styles[name])
-        if len(points) > 1:
+        if len(points) > 1 and not name.startswith(DASHED):
             sd = points.std(axis=0, ddof=1)
             axes.fill_between(rounds, mean - sd, mean + sd, color=styles[name]["color"], alpha=0.13, linewidth=0)
     if not any(drawn.values()):
@@ -106,34 +112,51 @@ def _styles(names: Sequence[str]) -> dict[str, dict[str, Any]]:
     if names[0].startswith(RESOLUTION):
         shades = colormaps["viridis"](np.linspace(0, 0.85, len(names)))
         return {name: {"color": shade, "linewidth": 1.2} for name, shade in zip(names, shades, strict=True)}
-    chosen = colours([DASHED.get(name, name) for name in names])
+    chosen = colours([VARIANTS.get(name, name) for name in names])
     return {
-        name: {"color": chosen[DASHED.get(name, name)], "linewidth": 1.2, "linestyle": "--" if name in DASHED else "-"}
+        name: {
+            "color": chosen[VARIANTS.get(name, name)],
+            "linewidth": 1.2,
+            "linestyle": "--" if name.startswith(DASHED) else "-",
+        }
         for name in names
     }
 
 
 def _order(name: str) -> tuple[int, str]:
-    return (int(name.removeprefix(RESOLUTION)), "") if name.startswith(RESOLUTION) else (0, name)
+    return (int(name.removeprefix(RESOLUTION)), "") if name.startswith(RESOLUTION) else (name.startswith(DASHED), name)
 
 
 def scores(board: Board) -> dict[str, list[float]]:
-    """What ranks are made of: the gain at each place, of every scheme that all places have; `plain` gains nothing.
+    """What ranks are made of: the mean gain on each stream, of every scheme that all places have, `plain` among them.
 
     Gains rank as accuracies do, but compare seed by seed where a scheme has fewer seeds than the plain learner.
     """
-    lines = [found for found in board.lines.values() if found]
-    gains = {name: [found[name].gain for found in lines if name in found] for name in board.among()}
-    known = {name: [round(gain, 9) for gain in values if gain is not None] for name, values in gains.items()}
-    return {name: values for name, values in known.items() if lines and len(values) == len(lines)}
+    lines = {place: found for place, found in board.lines.items() if found}
+    streams = dict.fromkeys(place.stream for place in lines)
+    known = {}
+    for name in board.among():
+        told = {place: found[name].gain for place, found in lines.items() if name in found}
+        gains = {place: gain for place, gain in told.items() if gain is not None}
+        if lines and gains.keys() == lines.keys():
+            known[name] = [round(_mean_on(stream, gains), 9) for stream in streams]
+    return known
+
+
+def _mean_on(stream: str, gains: Mapping[Place, float]) -> float:
+    return fmean(gain for place, gain in gains.items() if place.stream == stream)
+
+
+def can_be_ranked(found: Mapping[str, Sequence[float]]) -> bool:
+    return len(found) >= 3 and min(map(len, found.values())) >= 2
 
 
 def ranks(board: Board) -> str:
-    """Wilcoxon's signed ranks of every scheme against the plain learner over places, and the mean ranks of all."""
+    """Wilcoxon's signed ranks of every scheme against the plain learner over streams, and the mean ranks of all."""
     found = scores(board)
     if PLAIN not in found or len(found) < 2:
         return "No scheme was run at every place beside the plain learner, so none is ranked.\n"
-    order = ranking(found) if len(found) >= 3 else None
+    order = ranking(found) if can_be_ranked(found) else None
     mean_rank = dict(zip(order.schemes, order.ranks, strict=True)) if order else {}
     lines = []
     for name in sorted(found, key=lambda name: (mean_rank.get(name, 0.0), name)):
@@ -141,8 +164,10 @@ def ranks(board: Board) -> str:
         rank = f"{mean_rank[name]:.2f}" if order else ""
         against = ("", "") if name == PLAIN else (f"{ahead}/{equal}/{behind}", f"{test.p_value:.3g}")
         lines.append((name, rank, f"{np.mean(found[name]):+.2f}", *against))
-    header = ("scheme", "mean rank", "mean gain", "places ahead/equal/behind", "Wilcoxon p against plain")
-    told = f"\n{len(found[PLAIN])} places (stream, learner, iterations); those of one stream are not independent."
+    header = ("scheme", "mean rank", "mean gain", "streams ahead/equal/behind", "Wilcoxon p against plain")
+    streams = len(found[PLAIN])
+    told = f"\nOver {streams} stream{'s' if streams > 1 else ''}, each with the mean of its learners."
+    told += " With five or fewer no p-value can be below 0.05." if streams <= 5 else ""
     if order:
         told += f" Friedman's p = {order.p_value:.3g}; ranks {order.critical_difference:.2f} or more apart differ"
         told += f" (Nemenyi, alpha {order.alpha})."
@@ -150,7 +175,7 @@ def ranks(board: Board) -> str:
 
 
 def draw_ranks(found: Ranking, path: str | os.PathLike[str]) -> None:
-    """A critical-difference diagram: schemes at their mean rank, and a bar below those that do not differ."""
+    """A critical-difference diagram: schemes at their mean rank, and bars below those it cannot tell apart."""
     many = len(found.schemes)
     half = (many + 1) // 2
     figure = Figure(figsize=(8, 1.5 + 0.27 * (half + len(found.cliques))), layout="constrained")
@@ -158,7 +183,7 @@ def draw_ranks(found: Ranking, path: str | os.PathLike[str]) -> None:
     lowest = -0.6 - 0.35 * len(found.cliques)
     right = max(many, 1 + found.critical_difference)
     axes.set(xlim=(0.8, right + 0.2), ylim=(lowest - 0.6 * (half - 1) - 0.3, 1.8))
-    axes.set_title(f"mean rank over {found.streams} places; bars join schemes that do not differ", fontsize=9)
+    axes.set_title(f"mean rank over {found.streams} streams; bars join what the test cannot tell apart", fontsize=9)
     axes.axis("off")
     axes.plot([1, many], [0, 0], color=INK, linewidth=1)
     for tick in range(1, many + 1):

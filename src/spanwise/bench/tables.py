@@ -204,7 +204,11 @@ def _lines(board: Board, place: Place) -> list[tuple[str, ...]]:
     """A line a scheme, or one for all of them where none was run."""
     names = [name for name in board.schemes[place] if _usual(name)]
     if len(names) > 1 and board.lines[place].keys().isdisjoint(names):
-        return [(*_named(place)[1:], f"all {len(names)}", board.seeds(place, names[0]), "", "", NOT_RUN, *[""] * 5)]
+        papers = {name: printed(place.stream, place.learner, name) for name in ("awe", "saol", "vote") if name in names}
+        said = [(f"{name} {paper}", f"{name} {_standing(paper)}") for name, paper in papers.items() if paper]
+        theirs = (", ".join(each) for each in zip(*said, strict=True)) if said else ("", "")
+        begin = (*_named(place)[1:], f"all {len(names)}", board.seeds(place, names[0]))
+        return [(*begin, "", "", NOT_RUN, "", "", "", *theirs)]
     return [_line(board, place, name) for name in names]
 
 

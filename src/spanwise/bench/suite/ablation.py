@@ -27,7 +27,7 @@ from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
 from spanwise.schemes.covers import WithCopies
 from spanwise.schemes.plain import Plain, PlainEnsemble
-from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, mean_pool
+from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, ensemble_size, mean_pool
 
 HEADER = ("Spanwise", "mean gain", "worst cell", "over an ensemble of its size", "worst against it")
 
@@ -75,8 +75,8 @@ class Variant:
         return WithCopies(MRI(self.factor), min(self.copies, copies))
 
     def size(self, rounds: int, copies: int) -> int:
-        """Plain learners that cost as much; one, where all would be the same."""
-        return mean_pool(self.cover(copies), rounds) if copies > 1 else 1
+        """Plain learners that cost as much, or as many as were recorded; one, where all would be the same."""
+        return min(mean_pool(self.cover(copies), rounds), ensemble_size(rounds, copies)) if copies > 1 else 1
 
 
 VARIANTS: dict[str, Variant] = {

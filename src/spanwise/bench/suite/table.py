@@ -151,15 +151,17 @@ def summary(found: Sequence[Place], role: str) -> str:
     played = {one.scheme for one in found if one.role == role}
     partly = sorted(name for name in played if not by_scheme.get(name, {}).keys() >= set(common))
     by_scheme = {name: cells for name, cells in by_scheme.items() if name not in partly}
-    ranked = {name: [cells[at].accuracy for at in common] for name, cells in by_scheme.items() if name != FALL_BACK}
-    ranks = ranking(ranked)  # without the fall-back, which is a smaller ensemble
+    gains = {name: {at: round(cells[at].gain, 9) for at in common} for name, cells in by_scheme.items()}
+    gains.pop(FALL_BACK, None)  # it is a smaller ensemble
+    ranks = ranking({name: by_stream(found) for name, found in gains.items()})
     lines = [
         line(name, f"{rank:.2f}", by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)
     ]
     lines += [line(FALL_BACK, "", by_scheme, common)] if FALL_BACK in by_scheme else []
     told = (
-        f"{len(common)} cells of the {role} streams. Mean ranks that differ by less than "
-        f"{ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %); p is Wilcoxon's, over streams.\n"
+        f"{len(common)} cells of the {role} streams. Ranks and Wilcoxon's p are over streams ({ranks.streams}), each "
+        f"with the mean of its learners; mean ranks that differ by less than {ranks.critical_difference:.2f} may do so "
+        "by chance (Nemenyi, 5 %).\n"
     )
     told += f"Not played in all of them with the same seeds, and left out: {', '.join(partly)}.\n" if partly else ""
     header = ("scheme", "mean gain", "worst cell", *(f"harmed > {bar}" for bar in BARS), "mean rank", "cost")
