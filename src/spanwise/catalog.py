@@ -80,6 +80,7 @@ STREAMS = {
     "label-shift": "spanwise.streams.synthetic:LabelShift",
     "prior-drift-images": "spanwise.streams.images:PriorDriftImages",
     "recurring": "spanwise.streams.synthetic:Recurring",
+    "river": "spanwise.streams.river:RiverStream",
     "rotating-images": "spanwise.streams.images:RotatingImages",
     "seasonal-images": "spanwise.streams.images:SeasonalImages",
     "stationary": "spanwise.streams.synthetic:Stationary",

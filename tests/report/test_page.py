@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -91,6 +92,16 @@ def test_a_scheme_that_does_not_help_is_told_so(tmp_path):
     found, read = page(tmp_path, told="plain-ensemble", evaluations=[Evaluation(rows())])
     assert found.answer == Answer.CLOSE
     assert "Too close to call" in read.text
+
+
+def test_a_pool_in_which_one_start_alone_counted_is_drawn_too(tmp_path):
+    still = [replace(row, weights={1: 1.0}, chosen="copies", span=None) for row in rows(scheme="spanwise")]
+    _, read = page(tmp_path, told="spanwise", evaluations=[Evaluation(still)])
+    assert list(read.charts) == CHARTS
+    bottom, *others = read.charts["weights"]["data"][0]["z"]
+    assert bottom == [100.0] * (ROUNDS - 1)
+    assert not any(any(line) for line in others)
+    assert "all weight lay on one start: spanwise saw no reason to leave it" in read.text
 
 
 def test_the_page_names_nothing_that_a_browser_would_fetch(tmp_path):

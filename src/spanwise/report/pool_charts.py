@@ -109,7 +109,7 @@ def whose(replay: Replay, row: Row) -> str:
 def weights(replay: Replay) -> Chart | None:
     """Weight of each start in each round, as a heat map."""
     shares = replay.weights()
-    if len({start for _, start in shares}) < 2:
+    if not shares:
         return None
     across, up, cells = grid(shares, replay.last)
     together = len(across) < len({t for t, _ in shares})
@@ -138,6 +138,8 @@ def weights(replay: Replay) -> Chart | None:
         f"it counts in what {safe(replay.told)} predicts a round with. {alone_in_words(replay, together=together)}"
         "Strong at the bottom: the whole past is trusted. Strong along the diagonal: only what is new."
     )
+    if len({start for _, start in shares}) == 1:
+        reading += f" Here all weight lay on one start: {safe(replay.told)} saw no reason to leave it."
     return Chart("weights", "Who counts: the weights of the pool", reading, figure)
 
 
