@@ -240,6 +240,16 @@ def test_a_folder_in_which_nothing_was_played_yet_can_be_used_again(tmp_path):
     assert run(*options).exit_code == 0
 
 
+def test_texts_can_be_read_by_an_encoder(tmp_path, tiny_encoder):
+    encoder = tiny_encoder(word for words in TOPICS.values() for word in (*words.split(), "today"))
+    file, out = write(tmp_path / "news.parquet"), tmp_path / "out"
+    shown = run(file, *TEXT, *FAST, "--encoder", encoder, "--device", "cpu", "--out", out)
+    assert shown.exit_code == 0, shown.output
+    accuracy = {line.scheme: line.accuracy for line in across(by_seed(read(out / "rounds.jsonl")))}
+    assert accuracy["awe"] > 0.7, "a word tells the topic"
+    assert json.loads((out / "config.json").read_text())["encoder"] == str(encoder)
+
+
 def here(folder, *arguments):
     """A run from inside a folder, whose modules it can see."""
     back, path = os.getcwd(), list(sys.path)

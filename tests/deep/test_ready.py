@@ -11,7 +11,6 @@ from spanwise.deep.networks.pictures import PictureCNN
 from spanwise.errors import FeatureError, SettingError, UnknownNameError
 from spanwise.schemes.plain import Plain
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 GOOD, BAD = ["goal match win", "win team", "team goal"], ["oil price", "bank oil", "price bank oil"]
 
 
@@ -75,19 +74,13 @@ def test_pictures_are_told_apart():
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A tiny encoder of random weights with its tokenizer."""
-    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
-    made = tmp_path_factory.mktemp("encoder")
-    words = sorted({word for text in (*GOOD, *BAD) for word in text.split()})
-    torch.manual_seed(0)
-    configuration = transformers.DistilBertConfig(
-        vocab_size=20, dim=16, n_layers=1, n_heads=2, hidden_dim=32, max_position_embeddings=40, initializer_range=0.5
-    )
-    transformers.AutoModel.from_config(configuration).save_pretrained(made)
-    (made / "vocab.txt").write_text("\n".join([*SPECIAL, "[MASK]", *words]))
-    (made / "tokenizer_config.json").write_text('{"tokenizer_class": "BertTokenizer", "model_max_length": 40}')
-    return made
+def folder(tiny_encoder):
+    return tiny_encoder(word for text in (*GOOD, *BAD) for word in text.split())
+
+
+def test_loading_an_encoder_shows_no_bar(folder, capfd):
+    ready.encoded(folder, steps=1, longest=20, device="cpu")
+    assert capfd.readouterr() == ("", "")
 
 
 @pytest.mark.parametrize("name", ready.FIVE)

@@ -4,7 +4,8 @@ Nothing is fetched: the folder holds what `save_pretrained` of a model and of it
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
 from typing import Any, Self
@@ -18,6 +19,7 @@ from spanwise.errors import FeatureError, MissingExtraError, SettingError
 
 try:
     from transformers import AutoModel, AutoTokenizer
+    from transformers.utils import logging
 except ImportError as error:
     raise MissingExtraError("transformers", "text") from error
 
@@ -132,9 +134,10 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
                 f"folder={str(folder)!r} has no {' or '.join(part)}: an encoder is read from a local folder, as "
                 "save_pretrained(folder) of a model and of its tokenizer writes it. Nothing is fetched."
             )
-    body = AutoModel.from_pretrained(
-        folder, attn_implementation="eager", local_files_only=True, use_safetensors=True
-    ).float()
+    with without_bar():
+        body = AutoModel.from_pretrained(
+            folder, attn_implementation="eager", local_files_only=True, use_safetensors=True
+        ).float()
     if getattr(body, "pooler", None) is not None:
         body.pooler = None  # weights that would be stacked and never used
     tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
@@ -145,6 +148,18 @@ def _loaded(folder: Path) -> tuple[Any, Any]:
         )
     tokenizer.padding_side = tokenizer.truncation_side = "right"  # the first token must stay the first
     return body, tokenizer
+
+
+@contextmanager
+def without_bar() -> Iterator[None]:
+    """Without the progress bar that transformers shows even for a local file, and where there is no terminal."""
+    shown = logging.is_progress_bar_enabled()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if shown:
+            logging.enable_progress_bar()
 
 
 def _check_lengths(longest: int, lengths: Sequence[int] | None, most: int) -> None:
