@@ -37,7 +37,7 @@ REAL = {
 def test_five_million_rows_are_played_in_two_gigabytes(record, tmp_path):
     file = tmp_path / "many.parquet"
     rows = write_many(file)
-    options = "--label late --time when --every month --scheme awe --scheme awe-prequential"
+    options = "--label late --time when --every month"
     seconds, megabytes = play(file, options, tmp_path / "out")
     played = read(tmp_path / "out" / "rounds.jsonl")
     record(

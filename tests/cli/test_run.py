@@ -247,7 +247,7 @@ def test_texts_can_be_read_by_an_encoder(tmp_path, tiny_encoder):
     assert shown.exit_code == 0, shown.output
     accuracy = {line.scheme: line.accuracy for line in across(by_seed(read(out / "rounds.jsonl")))}
     assert accuracy["awe"] > 0.7, "a word tells the topic"
-    assert json.loads((out / "config.json").read_text())["encoder"] == str(encoder)
+    assert json.loads((out / "config.json").read_text())["settings"]["encoder"] == str(encoder)
 
 
 def here(folder, *arguments):
