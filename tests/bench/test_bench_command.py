@@ -10,18 +10,21 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+from click.testing import CliRunner
 
 from spanwise.bench import __main__ as command
 from spanwise.bench import play as playing
 from spanwise.bench.grid import BASELINES
-from spanwise.bench.settings import SETTINGS
+from spanwise.bench.settings import SETTINGS, Places
 from spanwise.bench.store import Store
 from spanwise.bench.tables import RESOLUTION
+from spanwise.cli.main import cli
 from spanwise.errors import DataError, SettingError, UnknownNameError
 from spanwise.streams import Abrupt
 
 SRC = Path(__file__).parents[2] / "src"
 DOCS = SRC.parent / "docs" / "bench.md"
+HERE = Places(Path("data"), device="cpu")
 ROUNDS, SIZE = 5, 40
 CELLS = len(command.EXPERIMENTS["table1"]) + len(BASELINES)
 
@@ -163,10 +166,10 @@ def test_a_dry_run_runs_nothing_and_says_how_long(tmp_path, capsys, small, playe
     command.main(bench("voting", out, "--dry-run", seeds=2))
     told = capsys.readouterr()
     assert told.err.splitlines() == [
-        "6 cells in 2 plays, 0 of them done; how long is not known, as nothing like it was run yet",
+        "6 cells in 2 plays, 0 of them done; how long is not known, as nothing like it was run on this device yet",
         *(
             f"  digits, ft, seed {seed}, 2 iterations: awe-literal, vote, vote-merged; "
-            "how long is not known, as nothing like it was run yet"
+            "how long is not known, as nothing like it was run on this device yet"
             for seed in (0, 1)
         ),
     ]
@@ -180,6 +183,23 @@ def test_a_dry_run_runs_nothing_and_says_how_long(tmp_path, capsys, small, playe
     assert re.fullmatch(r"  digits, ft, seed 1, .*; about \d+ s", second)
     assert len(played) == 1
     assert files == {path: path.read_bytes() for path in out.iterdir()}
+
+
+def test_a_dry_run_asks_cells_of_the_same_device_and_counts_plays_at_a_time(tmp_path, capsys, small):
+    command.main(bench("voting", tmp_path))
+    cells = tmp_path / "cells.jsonl"
+    lines = [json.loads(line) for line in cells.read_text().splitlines()]
+    for line in lines:
+        for row in line["rows"]:
+            row["seconds"] = 60 / len(lines) / len(line["rows"])
+    cells.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    capsys.readouterr()
+    command.main(bench("voting", tmp_path, "--dry-run", "--workers", "2", seeds=5))
+    assert "about 2.0 min" in capsys.readouterr().err.splitlines()[0]
+    cells.write_text(cells.read_text().replace(playing.device_name(HERE), "NVIDIA H200"))
+    command.main(bench("voting", tmp_path, "--dry-run", seeds=2))
+    for line in capsys.readouterr().err.splitlines():
+        assert line.endswith("; how long is not known, as nothing like it was run on this device yet")
 
 
 def test_a_dry_run_of_regret_runs_nothing(tmp_path, capsys):
@@ -198,10 +218,16 @@ def test_an_experiment_prints_its_table_and_writes_it_with_its_rows(tmp_path, ca
     assert {row["stream"] for row in json.loads((tmp_path / f"{experiment}.json").read_text())["rows"]} == {"digits"}
 
 
+def test_tables_of_what_is_done_need_no_files(tmp_path, capsys):
+    places = ["--data", str(tmp_path), "--out", str(tmp_path), "--tables-only"]
+    command.main(["table1", "--streams", "fmow", "--learners", "si", *places])
+    assert "| all 9 | 0 of 3 |  |  | not run |" in capsys.readouterr().out
+
+
 def test_figures_are_drawn_and_ranks_told(tmp_path, capsys, small):
     pytest.importorskip("matplotlib")
     command.main(bench("figures", tmp_path))
-    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"digits.png", "ranks.png"}
+    assert {path.name for path in (tmp_path / "figures").iterdir()} == {"digits.png"}, "one stream has no ranks"
     assert (tmp_path / "ranks.md").read_text() in capsys.readouterr().out
 
 
@@ -320,6 +346,32 @@ def test_numpy_torch_and_pyarrow_are_enough(tmp_path):
     shown = run_script(script, bench("voting", tmp_path / "out"))
     assert shown.returncode == 0, shown.stderr
     assert "| digits | ft | 2 |" in shown.stdout
+
+
+STOPPED = "stopped; what is done is kept, and the same command goes on from there"
+
+
+def stopped(*_, **__):
+    """Somebody presses Ctrl-C."""
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("where", ["spanwise.bench.play.play", "spanwise.cli.bench.import_module"])
+def test_stopped_by_hand_it_says_what_is_kept_and_how_to_go_on(tmp_path, monkeypatch, small, where):
+    """While it plays, and in the seconds that torch takes to load."""
+    monkeypatch.setattr(where, stopped)
+    shown = CliRunner().invoke(cli, ["bench", *bench("voting", tmp_path)])
+    assert shown.exit_code == 130
+    assert shown.stderr.splitlines()[-1] == STOPPED
+
+
+def test_as_a_module_it_says_the_same(tmp_path, monkeypatch, capsys, small):
+    monkeypatch.setattr(playing, "play", stopped)
+    monkeypatch.setattr(sys, "argv", ["spanwise.bench", *bench("voting", tmp_path)])
+    with pytest.raises(SystemExit) as ended:
+        command.run()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.splitlines()[-1] == STOPPED
 
 
 def test_as_a_module_an_error_of_ours_is_one_line(tmp_path):

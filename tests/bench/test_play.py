@@ -8,11 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from spanwise.bench import play as playing
-from spanwise.bench.estimate import duration, forecast
+from spanwise.bench.estimate import duration, forecast, made_on
 from spanwise.bench.grid import Play
-from spanwise.bench.play import play, ready
+from spanwise.bench.play import device_name, play, ready
 from spanwise.bench.settings import SETTINGS, Places
 from spanwise.bench.store import Cell, Key
 from spanwise.errors import MissingExtraError, SettingError
@@ -156,5 +157,33 @@ def test_a_forecast_says_what_it_does_not_know():
     known, unknown = Play("digits", "ft", 1, 10, ("awe",)), Play("fmow", "ft", 1, 10, ("awe",))
     assert forecast([], DONE) == "nothing is left to run"
     assert forecast([known, known], DONE) == "about 12 s"
-    assert forecast([known, unknown], DONE) == "about 6 s, without 1 plays of streams that were not run yet"
+    assert forecast([known, unknown], DONE) == (
+        "about 6 s, without 1 plays of streams that were not run on this device yet"
+    )
     assert forecast([unknown], DONE).startswith("how long is not known")
+
+
+@pytest.mark.parametrize(("plays", "workers", "seconds"), [(4, 1, 24), (4, 2, 12), (4, 3, 8), (1, 2, 6), (2, 5, 6)])
+def test_plays_at_a_time_share_the_seconds_but_none_is_shorter_than_alone(plays, workers, seconds):
+    assert forecast(plays * [Play("digits", "ft", 1, 10, ("awe",))], DONE, workers) == f"about {seconds} s"
+
+
+def test_only_cells_of_the_same_kind_of_device_tell_how_long():
+    gpu, cpu = (replace(DONE[0], made={"machine": {"device": device}}) for device in ("NVIDIA H200", "x86_64"))
+    assert made_on("x86_64", [gpu, cpu, DONE[0]]) == [cpu]
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("device", ["cpu", None])
+def test_a_device_is_named_as_in_its_cells(device):
+    places = replace(HERE, device=device)
+    assert {cell.made["machine"]["device"] for cell in play(TASK, places)} == {device_name(places)}
+
+
+def test_a_gpu_is_not_taken_for_the_processor(monkeypatch):
+    cpu, gpu = HERE, replace(HERE, device="cuda")
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    assert device_name(gpu) != device_name(cpu) == device_name(replace(HERE, device=None))
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "NVIDIA H200")
+    assert device_name(gpu) == device_name(replace(HERE, device=None)) == "NVIDIA H200" != device_name(cpu)

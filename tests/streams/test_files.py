@@ -165,6 +165,30 @@ def test_categories_dates_and_nested_columns_of_parquet(tmp_path):
         FileStream(tmp_path / "a.parquet", label="y", time="t", features=["tags"])
 
 
+@pytest.mark.parametrize(
+    "kind", [pa.string_view(), pa.large_string(), pa.dictionary(pa.int32(), pa.large_string())], ids=str
+)
+@pytest.mark.parametrize("name", ["when", "shop", "title", "kind"])
+@pytest.mark.parametrize("text", [None, "title"])
+def test_strings_of_parquet_are_alike_however_they_are_stored(tmp_path, kind, name, text):
+    stored = pa.chunked_array([pa.array(ROWS[name], kind)])
+    path = write(tmp_path / "a.parquet", {**ROWS, name: stored})
+    assert pa.parquet.read_schema(path).field(name).type != pa.string()
+    stream = FileStream(path, label="kind", time="when", text=text)
+    expected = FileStream(write(tmp_path / "b.parquet", ROWS), label="kind", time="when", text=text)
+    assert (stream.periods, stream.classes, stream.notes) == (expected.periods, expected.classes, expected.notes)
+    for one, other in zip(stream, expected, strict=True):
+        assert one.y.tolist() == other.y.tolist()
+        np.testing.assert_equal(one.X, other.X)
+
+
+def test_views_of_strings_that_are_out_of_order_are_sorted(tmp_path):
+    columns = {name: pa.array(ROWS[name][::-1], pa.string_view()) for name in ("when", "shop", "title", "kind")}
+    stream = FileStream(write(tmp_path / "a.parquet", columns), label="kind", time="when", every="year", text="title")
+    assert "sorted on disk" in stream.notes[0]
+    assert [b.X for b in stream] == [["one", "", "three, or four"], ["fünf"]]
+
+
 def test_arrays_of_npz(tmp_path):
     X, y = np.arange(8, dtype=np.float32).reshape(4, 2), np.array([0, 1, 0, 1], np.int8)
     np.savez(tmp_path / "a.npz", X=X, y=y, columns=["u", "v"], time=np.array(["2013", "2015", "2013", "2014"], "M8[D]"))
@@ -266,7 +290,7 @@ def test_a_file_that_changes_between_passes_is_noticed(tmp_path):
         ({"time_format": "DD/MM/YYYY"}, SettingError, "time_format='DD/MM/YYYY'.*%d/%m/%Y"),
         ({"every": "moon"}, SettingError, "every='moon'.*year, quarter, month, week, day, hour"),
         ({"label": None}, SettingError, "label is needed"),
-        ({"text": "price"}, FeatureError, "text column 'price' holds double"),
+        ({"text": "price"}, FeatureError, "text column 'price' holds double, not strings: name it among the features"),
         ({"features": ["kind"]}, SettingError, "'kind' is the label"),
         ({"features": []}, FeatureError, "no column is left"),
         ({"image": "shop", "text": "title"}, SettingError, "images alone"),
@@ -314,8 +338,46 @@ def test_a_missing_file_is_told(tmp_path):
 def test_a_truncated_parquet_file_is_told(tmp_path, share):
     path = write(tmp_path / "a.parquet", ROWS)
     path.write_bytes(path.read_bytes()[: int(share * path.stat().st_size)])
-    with pytest.raises(DataError, match=r"a.parquet cannot be read as Parquet.*cut short"):
+    with pytest.raises(DataError, match=r"a.parquet cannot be read as Parquet.*[^.]\. It may be cut short"):
         FileStream(path, label="kind", time="when")
+
+
+@pytest.mark.parametrize(("ending", "codec"), [("gz", "gzip"), ("bz2", "bz2"), ("zst", "zstd")])
+@pytest.mark.parametrize(("name", "row"), [("a.csv", "{},{}\n"), ("a.jsonl", '{{"x": {}, "y": {}}}\n')])
+def test_packed_text_that_is_cut_off_or_damaged_is_told(tmp_path, ending, codec, name, row):
+    path = tmp_path / f"{name}.{ending}"
+    rows = "x,y\n" if name == "a.csv" else ""
+    rows += "".join(row.format(i * 7919 % 10_007, i % 2) for i in range(10_000))
+    with pa.output_stream(path, compression=codec) as file:
+        file.write(rows.encode())
+    whole = path.read_bytes()
+    for content in (whole[: len(whole) // 2], whole[:-1], b"not packed at all"):
+        path.write_bytes(content)
+        with pytest.raises(DataError, match=rf"{path.name} cannot be read.*\. It may be cut short or damaged"):
+            FileStream(path, label="y", every=2)
+
+
+def test_a_bad_row_of_packed_text_is_still_a_bad_row(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    with pa.output_stream(path, compression="gzip") as file:
+        file.write(b"x,y\n1,2\n1,2,3\n")
+    with pytest.raises(DataError, match=r"Row #3.*as long as the header"):
+        FileStream(path, label="y", every=2)
+
+
+@pytest.mark.parametrize("role", ["text", "image"])
+def test_a_text_that_is_never_there_is_told(path, role):
+    write(path, {"x": [1, 2], "word": pa.nulls(2), "y": [0, 1]})
+    if path.suffix == ".jsonl":
+        path.write_text(2 * '{"x": 1, "word": null, "y": 0}\n')
+    with pytest.raises(FeatureError, match=f"{role} column 'word' holds nothing, null in every row: name another"):
+        FileStream(path, label="y", every=2, **{role: "word"})
+
+
+def test_a_date_that_does_not_exist_is_told(path):
+    write(path, {"t": ["2020-02-28", "2020-02-30"], "x": [2, 1], "y": [0, 1]})
+    with pytest.raises(DataError, match=r"row 2: '2020-02-30'\)\. There is no such date"):
+        FileStream(path, label="y", time="t")
 
 
 def test_a_damaged_page_of_parquet_is_told(tmp_path):

@@ -15,11 +15,13 @@ import pandas as pd
 import pytest
 
 import spanwise.streams
+from spanwise.core.split import leading
 from spanwise.errors import DataError, LabelError, MissingExtraError, SettingError, UnknownNameError
 from spanwise.streams import Stream
 from spanwise.streams.download import fetch
 from spanwise.streams.wildtime import WildTime
 from spanwise.streams.wildtime.facts import DATASETS, FACES, LAND_USE, NEWS
+from spanwise.streams.wildtime.period import training_rows
 from spanwise.streams.wildtime.pickles import load
 
 SHARED = Path(os.environ.get("SPANWISE_SHARED", Path(__file__).parents[3] / "shared")) / "data"
@@ -156,6 +158,32 @@ def test_a_type_cannot_be_made_to_pass_numbers_off_as_objects(tmp_path):
     assert not load(tmp_path / "huffpost.pkl")[2012].dtype.hasobject
 
 
+def leading_rows(n):
+    train, held = leading(0.9)(n, np.random.default_rng(0))
+    assert [*train, *held] == list(range(n))
+    return len(train)
+
+
+@pytest.mark.parametrize("n", [2, 9, 10, 11, 19, 20, 57, 99, 100, 101])
+def test_the_leading_nine_tenths_are_wild_times_training_fold(tmp_path, n):
+    news = write_huffpost(tmp_path, sizes=((2012, n),))[2012][0]
+    images = {0: stored(np.arange(n), n * [0], ("image_idxs", "labels"), text=False)}
+    (tmp_path / "fmow.pkl").write_bytes(pickle.dumps(images))
+    for name, fold in (("huffpost", news["headline"]), ("fmow", images[0][0]["image_idxs"])):
+        stream = WildTime(name, tmp_path, decode=False)
+        (batch,) = stream
+        lead = leading_rows(len(batch.y))
+        assert [lead] == list(stream.training.values()) == [len(fold)]
+        assert batch.X[:lead] == [str(tmp_path / f"images/rgb_img_{i}.png") if name == "fmow" else i for i in fold]
+
+
+def test_the_leading_nine_tenths_are_as_many_as_wild_time_trains_on():
+    """HuffPost's rows a year, and those of its training fold."""
+    years = {7446: 6701, 8325: 7492, 10599: 9539, 13140: 11826, 11721: 10548, 8786: 7907, 3890: 3501}
+    assert {n: leading_rows(n) for n in years} == years
+    assert all(leading_rows(n) == training_rows(n) == int((1 - 0.1) * n) for n in range(2, 2000))
+
+
 @pytest.mark.parametrize("protocol", [3, 4, 5])
 @pytest.mark.parametrize(
     "array",
@@ -252,6 +280,28 @@ def test_hdf5_portraits_come_as_those_of_the_pickles_do(tmp_path, shape):
     np.testing.assert_allclose(X, 0.2)
 
 
+def test_hdf5_headlines_have_the_names_of_their_classes(tmp_path):
+    parts = {"train": (["Goal! Élan", "Match drawn"], [8, 8]), "test": (["A Star Is Born"], [7])}
+    write_hdf5(tmp_path / "huffpost.hdf5", "text", {2012: parts, 2018: parts})
+    stream = WildTime("huffpost", tmp_path)
+    assert (stream.timestamps, stream.classes, stream.training) == ([2012, 2018], list(NEWS), {2012: 2, 2018: 2})
+    for X, y in stream:
+        assert (X, y.tolist()) == (["goal! élan", "match drawn", "a star is born"], ["SPORTS", "SPORTS", "SCIENCE"])
+
+
+def test_hdf5_satellite_images_are_bytes_as_those_of_wilds_are(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, (4, 224, 224, 3), dtype=np.uint8)
+    parts = {"train": (images[:2], [0, 61]), "test": (images[2:], [1, 2])}
+    write_hdf5(tmp_path / "fmow.hdf5", "images", {0: parts, 15: parts})
+    stream = WildTime("fmow", tmp_path)
+    assert (stream.timestamps, stream.classes, stream.training) == ([0, 15], list(LAND_USE), {0: 2, 15: 2})
+    for X, y in stream:
+        np.testing.assert_array_equal(X, images)
+        assert (X.dtype, y.tolist()) == (np.uint8, ["airport", "zoo", "airport_hangar", "airport_terminal"])
+    for X, _ in WildTime("fmow", tmp_path, channels_first=True):
+        np.testing.assert_array_equal(X, images.transpose(0, 3, 1, 2))
+
+
 def test_a_file_that_is_no_hdf5_is_refused(tmp_path):
     pytest.importorskip("h5py")
     (tmp_path / "huffpost.hdf5").write_bytes(b"<html>quota exceeded</html>")
@@ -263,15 +313,20 @@ def write_lines(path, records):
     path.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
 
 
-def test_raw_news_is_what_wild_time_makes_of_it_with_pandas(tmp_path):
-    """Classes, texts, folds, and the order of rows of one day, which pandas' sort decides."""
+def news(begin, end, n):
+    """Lines of the News Category Dataset; two of its categories end before 2017."""
     rng = np.random.default_rng(0)
-    days = np.arange("2012-01-01", "2018-06-01", 7, dtype="datetime64[D]")
+    days = np.arange(begin, end, 6, dtype="datetime64[D]")
     categories = [*NEWS, "WORLDPOST", "ARTS"]
     records = [
-        {"headline": f"Row {i}", "category": rng.choice(categories), "date": str(rng.choice(days))} for i in range(4000)
+        {"headline": f"Row {i}", "category": rng.choice(categories), "date": str(rng.choice(days))} for i in range(n)
     ]
-    records = [r for r in records if r["category"] not in {"WORLDPOST", "ARTS"} or r["date"] < "2017"]
+    return [r for r in records if r["category"] not in {"WORLDPOST", "ARTS"} or r["date"] < "2017"]
+
+
+def test_raw_news_is_what_wild_time_makes_of_it_with_pandas(tmp_path):
+    """Classes, texts, folds, and the order of rows of one day, which pandas' sort decides."""
+    records = news("2012-01-01", "2018-05-27", 4000)
     write_lines(tmp_path / "News_Category_Dataset_v2.json", records)
 
     frame = pd.DataFrame(records)
@@ -290,6 +345,26 @@ def test_raw_news_is_what_wild_time_makes_of_it_with_pandas(tmp_path):
     stream = WildTime("huffpost", tmp_path)
     assert stream.classes == list(NEWS)
     assert_folds_in_order(stream, data, ("headline", "category"), NEWS)
+
+
+def test_version_3_of_the_news_is_version_2_up_to_its_last_day(tmp_path):
+    rows = [*news("2012-01-01", "2018-05-26", 2000), {"headline": "Last", "category": "TECH", "date": "2018-05-26"}]
+    later = [{"headline": "New", "category": "ARTS", "date": "2018-05-27"}, *news("2018-05-27", "2022-09-24", 500)]
+    (tmp_path / "2").mkdir()
+    write_lines(tmp_path / "2/News_Category_Dataset_v2.json", rows)
+    write_lines(tmp_path / "News_Category_Dataset_v3.json", later + rows)
+    second, third = WildTime("huffpost", tmp_path / "2"), WildTime("huffpost", tmp_path)
+    assert (third.classes, third.training) == (second.classes, second.training)
+    for one, other in zip(third, second, strict=True):
+        assert (one.X, one.y.tolist()) == (other.X, other.y.tolist())
+    assert "last" in [text for batch in third for text in batch.X]
+    (tmp_path / "2/News_Category_Dataset_v3.json").touch()
+    assert WildTime("huffpost", tmp_path / "2").source == tmp_path / "2/News_Category_Dataset_v2.json"
+
+
+def test_a_folder_without_the_news_is_told_of_both_versions(tmp_path):
+    with pytest.raises(DataError, match=r"News_Category_Dataset_v2\.json, News_Category_Dataset_v3\.json"):
+        WildTime("huffpost", tmp_path)
 
 
 def write_arxiv(folder):
@@ -426,7 +501,7 @@ def test_parquet_that_is_torn_lacks_a_column_or_has_holes_is_refused(tmp_path):
         WildTime("arxiv", tmp_path)
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(DataError, match="not a whole Parquet file"):
+    with pytest.raises(DataError, match=r"not a whole Parquet file.*[^.]\. Get it again"):
         WildTime("arxiv", tmp_path)
     write_parquet(path, {"title": ["a"], "year": [2007]})
     with pytest.raises(DataError, match="no column primary_cat"):

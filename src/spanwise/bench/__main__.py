@@ -7,10 +7,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import NoReturn
 
-from spanwise.bench.estimate import duration, forecast, told
+from spanwise.bench.estimate import duration, forecast, made_on, told
 from spanwise.bench.grid import EXPERIMENTS, Grid, Play
-from spanwise.bench.play import play_all, ready
+from spanwise.bench.play import device_name, play_all, ready
 from spanwise.bench.settings import LEARNERS, NAMED, SETTINGS, Places, known
+from spanwise.bench.stop import stoppable
 from spanwise.bench.store import Cell, Store
 from spanwise.bench.write import write
 from spanwise.deep.learner import DTYPES
@@ -86,12 +87,14 @@ def table(given: argparse.Namespace) -> None:
         given.iterations,
     )
     store = Store(given.out / "cells.jsonl")
-    tasks = grid.plays({name: len(SETTINGS[name].stream(places.data)) for name in grid.streams})
+    unread = given.tables_only and given.experiment != "resolutions"  # which has a scheme for every length
+    tasks = grid.plays({name: 0 if unread else len(SETTINGS[name].stream(places.data)) for name in grid.streams})
     left = [task for task in (task.without(store.cells) for task in tasks) if task.schemes]
-    introduce(tasks, left, store, places)
+    alike = made_on(device_name(places), store.cells.values())
+    introduce(tasks, store, places, forecast(left, alike, given.workers))
     if given.dry_run:
         for task in left:
-            say(f"  {task}: {', '.join(task.schemes)}; {told(duration([task], store.cells.values()))}")
+            say(f"  {task}: {', '.join(task.schemes)}; {told(duration([task], alike))}")
         return
     if given.experiment == "figures":
         import_module("spanwise.bench.figures")  # what is missing is said now, not when all is played
@@ -108,11 +111,10 @@ def play_left(left: Sequence[Play], places: Places, workers: int, store: Store) 
         say(f"{number} of {len(left)}: {task}, {sum(row.seconds for cell in cells for row in cell.rows):.0f} s")
 
 
-def introduce(tasks: Sequence[Play], left: Sequence[Play], store: Store, places: Places) -> None:
-    """Say how much there is to do, and where what is done was done otherwise than is asked for now."""
+def introduce(tasks: Sequence[Play], store: Store, places: Places, time: str) -> None:
+    """Say how much there is to do and for how long, and where what is done was done otherwise than is asked for now."""
     asked = [task.key(scheme) for task in tasks for scheme in task.schemes]
     done = [store.cells[key] for key in asked if key in store.cells]
-    time = forecast(left, store.cells.values())
     say(f"{len(asked)} cells in {len(tasks)} plays, {len(done)} of them done; {time}")
     others = differing(done, places)
     if others:
@@ -183,11 +185,10 @@ def say(line: str) -> None:
 def run() -> None:
     """As a command: our own errors are one line."""
     try:
-        main()
+        with stoppable():
+            main()
     except (SpanwiseError, OSError) as error:
         sys.exit(f"Error: {type(error).__name__}: {error}")
-    except KeyboardInterrupt:
-        sys.exit("stopped; what is done is kept, and the same command goes on from there")
 
 
 if __name__ == "__main__":

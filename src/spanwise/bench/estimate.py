@@ -24,8 +24,13 @@ def duration(tasks: Sequence[Play], done: Iterable[Cell]) -> float | None:
     return total
 
 
-def forecast(tasks: Sequence[Play], done: Iterable[Cell]) -> str:
-    """The same in words, for as many tasks as something is known of."""
+def made_on(device: str, cells: Iterable[Cell]) -> list[Cell]:
+    """Those of that device, as seconds on another tell nothing."""
+    return [cell for cell in cells if cell.made.get("machine", {}).get("device") == device]
+
+
+def forecast(tasks: Sequence[Play], done: Iterable[Cell], workers: int = 1) -> str:
+    """The same in words, for as many tasks as something is known of, so many at a time."""
     cells = list(done)
     known = [seconds for task in tasks if (seconds := duration([task], cells)) is not None]
     if not tasks:
@@ -33,17 +38,19 @@ def forecast(tasks: Sequence[Play], done: Iterable[Cell]) -> str:
     if not known:
         return told(None)
     unknown = len(tasks) - len(known)
-    return told(sum(known)) + (f", without {unknown} plays of streams that were not run yet" if unknown else "")
+    return told(max(sum(known) / workers, *known)) + (
+        f", without {unknown} plays of streams that were not run on this device yet" if unknown else ""
+    )
 
 
 def told(seconds: float | None) -> str:
     """In words.
 
     >>> told(None), told(42), told(7300)
-    ('how long is not known, as nothing like it was run yet', 'about 42 s', 'about 2.0 h')
+    ('how long is not known, as nothing like it was run on this device yet', 'about 42 s', 'about 2.0 h')
     """
     if seconds is None:
-        return "how long is not known, as nothing like it was run yet"
+        return "how long is not known, as nothing like it was run on this device yet"
     for unit, size in (("h", 3600), ("min", 60)):
         if seconds >= size:
             return f"about {seconds / size:.1f} {unit}"

@@ -60,16 +60,22 @@ def shown(task: Play, rounds: int) -> Callable[[int], None]:
 
 def made_with(task: Play, places: Places) -> dict[str, Any]:
     """Machine, versions, precision, and the encoder of texts by the name of its folder."""
-    cuda = torch.cuda.is_available() and places.device != "cpu"
     versions = {"spanwise": __version__, "python": platform.python_version(), "torch": torch.__version__}
     loaded = {name: sys.modules[name] for name in ("numpy", "transformers") if sys.modules.get(name)}
     versions |= {name: module.__version__ for name, module in loaded.items()}
-    device = torch.cuda.get_device_name() if cuda else platform.machine()
     made: dict[str, Any] = {
-        "machine": {"device": device, "system": platform.system()},
+        "machine": {"device": device_name(places), "system": platform.system()},
         "versions": versions,
         "precision": places.precision,
     }
     if SETTINGS[task.stream].network is encoder and places.encoder is not None:
         made["encoder"] = places.encoder.resolve().name
     return made
+
+
+def device_name(places: Places) -> str:
+    """A GPU by its name, a CPU by its architecture, and one that is not here by what it was asked for as."""
+    asked = places.device or ("cuda" if torch.cuda.is_available() else "cpu")
+    if asked.startswith("cuda") and torch.cuda.is_available():
+        return torch.cuda.get_device_name()
+    return platform.machine() if asked.startswith("cpu") else asked

@@ -1,9 +1,12 @@
 """Several pieces of work at a time, each in a process of its own."""
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from threading import Thread
 from typing import TypeVar
 
 from spanwise.errors import LearnerError
@@ -48,7 +51,7 @@ def each(work: Callable[[Task], Result], tasks: Sequence[Task], workers: int) ->
 
 def apart(work: Callable[[Task], Result], task: Task) -> Result:
     """In a process of its own, which gives back all that it took of memory and of a GPU."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn"), initializer=end_with_parent) as process:
         try:
             return process.submit(work, task).result()
         except BrokenProcessPool as error:
@@ -56,3 +59,14 @@ def apart(work: Callable[[Task], Result], task: Task) -> Result:
                 f"the process that played {task} was ended from outside, as happens when memory runs out. What was "
                 "done before is kept: start again, with fewer --workers"
             ) from error
+
+
+def end_with_parent() -> None:
+    """This process ends when the one that started it is gone, even by a kill that let it tell nobody."""
+    Thread(target=_await_end_of_parent, daemon=True).start()
+
+
+def _await_end_of_parent() -> None:
+    if parent := parent_process():
+        wait([parent.sentinel])
+        os._exit(1)  # whatever the main thread is at

@@ -4,6 +4,8 @@ from importlib import import_module
 
 import click
 
+from spanwise.bench.stop import stoppable
+
 
 @click.command(
     add_help_option=False,
@@ -16,4 +18,6 @@ import click
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def bench(arguments: tuple[str, ...]) -> None:
-    import_module("spanwise.bench.__main__").main(arguments)  # not at the top, as torch is optional and slow to load
+    with stoppable():
+        command = import_module("spanwise.bench.__main__")  # not at the top, as torch is optional and slow to load
+        command.main(arguments)

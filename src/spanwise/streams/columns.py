@@ -17,7 +17,7 @@ except ImportError as error:
 
 
 def is_string(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
+    return bool(pa.types.is_string(kind))
 
 
 def is_number(kind: pa.DataType) -> bool:

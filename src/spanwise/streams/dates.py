@@ -30,7 +30,7 @@ class Times(NamedTuple):
 
 def trimmed(column: pa.Array) -> pa.Array:
     """Strings without the spaces around them, null where nothing is left."""
-    column = pc.utf8_trim_whitespace(column.cast(pa.string()))
+    column = pc.utf8_trim_whitespace(column)
     return pc.if_else(pc.equal(column, ""), None, column)
 
 
@@ -75,6 +75,16 @@ def spread(moments: list[datetime | None], index: Array) -> Array:
     zoned = [m if m is None or m.tzinfo else m.replace(tzinfo=UTC) for m in moments]
     values = [MISSING if m is None else (m - EPOCH) // MICROSECOND for m in zoned]
     return np.array([*values, MISSING], dtype=np.int64)[index]
+
+
+def impossible(text: str) -> bool:
+    """Whether this is in ISO form, but no date; a month of 13 does not count, as it may be the day in another form.
+
+    >>> [impossible(text) for text in ("2020-02-30", "2020-02-29", "2020-13-01", "soon")]
+    [True, False, False, False]
+    """
+    day = re.match(r"\d{4}[-/](0\d|1[0-2])[-/]\d\d", text)
+    return day is not None and _iso(day[0].replace("/", "-")) is None
 
 
 def _iso(text: str) -> datetime | None:

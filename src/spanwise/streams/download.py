@@ -3,9 +3,9 @@
 Nothing else in the library calls it. FMoW is not here: its images come with the WILDS package.
 """
 
+from http.client import HTTPException
 from pathlib import Path
 from shutil import copyfileobj
-from urllib.error import URLError
 from urllib.request import urlopen
 
 from spanwise.errors import DataError, UnknownNameError
@@ -22,7 +22,7 @@ SIGNATURE = b"\x89HDF\r\n\x1a\n"
 
 
 def fetch(name: str, folder: str | Path) -> Path:
-    """Download `<name>.hdf5` into `folder`, unless it is there.
+    """Download `<name>.hdf5` into `folder`, unless it is there; nothing is left if that fails.
 
     Args:
         name: "arxiv", "huffpost" or "yearbook".
@@ -36,13 +36,20 @@ def fetch(name: str, folder: str | Path) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(".part")
     try:
-        with urlopen(FILES[name], timeout=60) as answer, part.open("wb") as file:
-            copyfileobj(answer, file)
-    except (URLError, OSError) as error:
+        _copy(FILES[name], part)
+        return part.rename(path)
+    except (HTTPException, OSError) as error:
         raise DataError(f"{FILES[name]} could not be downloaded: {error}. Download it by hand as {path}.") from error
-    with part.open("rb") as file:
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _copy(address: str, path: Path) -> None:
+    """Download a file; raises if it is not HDF5, or not whole."""
+    with urlopen(address, timeout=60) as answer, path.open("w+b") as file:
+        copyfileobj(answer, file)
+        if answer.length:  # what is still to come, where the server told how much there is
+            raise OSError(f"the answer was cut off {answer.length:,} bytes before its end")
+        file.seek(0)
         if file.read(len(SIGNATURE)) != SIGNATURE:
-            raise DataError(
-                f"{FILES[name]} did not answer with an HDF5 file (see {part}). Download it by hand as {path}."
-            )
-    return part.rename(path)
+            raise OSError(f"the answer is no HDF5 file but {answer.headers.get_content_type()}")

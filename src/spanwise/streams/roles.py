@@ -67,7 +67,9 @@ def assign(
         )
     for role in ("text", "image"):
         if role in roles and not is_string(kind := schema.field(roles[role]).type):
-            raise FeatureError(f"{role} column {roles[role]!r} holds {kind}, not strings: name it among the features")
+            holds = "nothing, null in every row" if pa.types.is_null(kind) else f"{kind}, not strings"
+            remedy = "name it among the features" if is_number(kind) else "name another column"
+            raise FeatureError(f"{role} column {roles[role]!r} holds {holds}: {remedy}")
     taken = [*roles.values(), *drop]
     chosen, notes = _features(schema, taken, features, alone=text is not None or image is not None)
     return Roles(label, time, text, image, tuple(chosen), notes)

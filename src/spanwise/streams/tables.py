@@ -17,6 +17,7 @@ except ImportError as error:
     raise MissingExtraError("pyarrow", "files") from error
 
 PACKED = {".gz", ".bz2", ".zst"}
+DAMAGED = "It may be cut short or damaged: copy or write it again"
 
 
 class Table(Protocol):
@@ -64,13 +65,14 @@ def reading(path: Path, name: str, hint: str) -> Iterator[None]:
     except (pa.ArrowException, OSError, BadZipFile, EOFError, ValueError) as error:
         if "Empty CSV" in str(error) or path.stat().st_size == 0:
             raise DataError(f"{path.name} is empty: a header and at least one row are needed") from error
-        said = str(error).strip().partition("\n")[0][:300]
-        raise DataError(f"{path.name} cannot be read as {name}: {said}. {hint}.") from error
+        said = str(error).strip().partition("\n")[0][:300].rstrip(".")
+        remedy = DAMAGED if isinstance(error, OSError) else hint
+        raise DataError(f"{path.name} cannot be read as {name}: {said}. {remedy}.") from error
 
 
 @dataclass(frozen=True)
 class Checked:
-    """A table whose faults are told as `DataError`, and whose categories are plain values."""
+    """A table whose faults are told as `DataError`, and whose categories and strings are plain ones."""
 
     table: Table
     path: Path
@@ -84,18 +86,23 @@ class Checked:
     def batches(self, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         with reading(self.path, self.name, self.hint):
             for batch in self.table.batches(columns):
-                arrays = [a.dictionary_decode() if pa.types.is_dictionary(a.type) else a for a in batch.columns]
-                yield pa.RecordBatch.from_arrays(arrays, names=list(columns))
+                yield pa.RecordBatch.from_arrays([a.cast(plain(a.type)) for a in batch.columns], names=list(columns))
 
 
 def plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
+    """What a column is taken for: a category for its value, and any kind of string for a string.
+
+    >>> plain(pa.dictionary(pa.int8(), pa.large_string())), plain(pa.string_view()), plain(pa.int8())
+    (DataType(string), DataType(string), DataType(int8))
+    """
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_large_string(value) or pa.types.is_string_view(value) else value
 
 
 Reader = Callable[[Path, Collection[str]], Table]
 _JSON: tuple[str, str, Reader] = ("JSON lines", "Write one object a line, its values of one type throughout", JSONLines)
 _CSV: tuple[str, str, Reader] = ("CSV", "Make every row as long as the header, and quote what has a comma in it", CSV)
-_PARQUET: tuple[str, str, Reader] = ("Parquet", "It may be cut short or damaged: copy or write it again", Parquet)
+_PARQUET: tuple[str, str, Reader] = ("Parquet", DAMAGED, Parquet)
 _NPZ: tuple[str, str, Reader] = ("NPZ", "Write it again with numpy.savez(path, X=X, y=y)", NPZ)
 FORMATS = {
     ".csv": _CSV,

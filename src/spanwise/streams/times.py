@@ -126,9 +126,9 @@ class Clock:
             f"row {first_row + row}: {value!r}" for row, value in zip(rows.tolist(), values, strict=False)
         )
         some = "1 row here does" if len(rows) == 1 else f"{len(rows):,} rows here do"
-        raise DataError(
-            f"time column {self.column!r} must hold {self._wanted()}; {some} not ({shown}). {self._remedy()}"
-        )
+        impossible = self.form is None and all(map(dates.impossible, column.filter(pa.array(~sound)).to_pylist()))
+        remedy = "There is no such date: mend it, or leave the row out." if impossible else self._remedy()
+        raise DataError(f"time column {self.column!r} must hold {self._wanted()}; {some} not ({shown}). {remedy}")
 
     def _wanted(self) -> str:
         if self.form is None:

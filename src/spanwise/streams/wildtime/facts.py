@@ -80,7 +80,8 @@ DATASETS = {
         NEWS,
         text=True,
         sources=_stored("huffpost")
-        | {"News_Category_Dataset_v2.json": "json_lines:read", "huffpost.parquet": "parquet:read"},
+        | {f"News_Category_Dataset_v{version}.json": "json_lines:read" for version in (2, 3)}
+        | {"huffpost.parquet": "parquet:read"},
         where=HDF5 + PICKLES + "the JSON lines: kaggle.com/datasets/rmisra/news-category-dataset",
     ),
     "yearbook": Dataset(

@@ -46,7 +46,8 @@ def columns(path: Path, names: Sequence[str]) -> list[list[Any]]:
             raise DataError(f"{path} has no column {', '.join(missing)}: it has {', '.join(file.schema_arrow.names)}")
         table = file.read(columns=list(names))
     except (pyarrow.ArrowInvalid, OSError) as error:
-        raise DataError(f"{path} is not a whole Parquet file: {error}. Get it again.") from error
+        said = str(error).rstrip(".")
+        raise DataError(f"{path} is not a whole Parquet file: {said}. Get it again.") from error
     if holes := [f"{name} ({table.column(name).null_count})" for name in names if table.column(name).null_count]:
         raise DataError(f"{path} has missing values in {', '.join(holes)}: each row needs all of {', '.join(names)}")
     return [table.column(name).to_pylist() for name in names]
