@@ -143,6 +143,18 @@ def test_the_tables_of_spanwise_are_those_that_were_written(table):
     assert text in (DOCS / "spanwise.md").read_text(encoding="utf-8")
 
 
+def test_what_choosing_adds_is_what_the_benchmark_wrote():
+    rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
+    added = {
+        row["benchmark"].partition("what_spanwise_adds_to_")[2]: f"{100 * row.get('added', 0):.1f} %" for row in rows
+    }
+    page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
+    assert (
+        f"{added['linear']} of the pool's own time with the linear model, {added['mlp-fast']} with the fast MLP" in page
+    )
+    assert f"and {added['naive-bayes']} with naive Bayes" in page
+
+
 def test_what_is_said_of_the_stack_in_words_is_what_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "gpu_pool.json").read_text(encoding="utf-8"))["rows"]
     page = " ".join((DOCS / "deep.md").read_text(encoding="utf-8").split())
