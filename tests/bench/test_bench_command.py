@@ -348,7 +348,7 @@ def test_numpy_torch_and_pyarrow_are_enough(tmp_path):
     assert "| digits | ft | 2 |" in shown.stdout
 
 
-STOPPED = "stopped; what is done is kept, and the same command goes on from there"
+STOPPED = "stopped; cells that are done are kept, and the same command goes on from there"
 
 
 def stopped(*_, **__):

@@ -101,7 +101,7 @@ def test_a_pool_in_which_one_start_alone_counted_is_drawn_too(tmp_path):
     bottom, *others = read.charts["weights"]["data"][0]["z"]
     assert bottom == [100.0] * (ROUNDS - 1)
     assert not any(any(line) for line in others)
-    assert "all weight lay on one start: spanwise saw no reason to leave it" in read.text
+    assert "Here all of it lay on one start, in every round" in read.text
 
 
 def test_the_page_names_nothing_that_a_browser_would_fetch(tmp_path):

@@ -8,14 +8,13 @@ iterations), as those are no independent witnesses.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import numpy as np
 
 from spanwise.bench.tables import RESOLUTION, Board, Place, differences, markdown
 from spanwise.errors import MissingExtraError
-from spanwise.evaluate.ranks import Ranking, ranking, wilcoxon
+from spanwise.evaluate.ranks import Ranking, by_stream, ranking, wilcoxon
 from spanwise.evaluate.statistics import standing
 from spanwise.evaluate.summary import PLAIN
 from spanwise.report.palette import GRID, INK, colours
@@ -133,18 +132,13 @@ def scores(board: Board) -> dict[str, list[float]]:
     Gains rank as accuracies do, but compare seed by seed where a scheme has fewer seeds than the plain learner.
     """
     lines = {place: found for place, found in board.lines.items() if found}
-    streams = dict.fromkeys(place.stream for place in lines)
     known = {}
     for name in board.among():
         told = {place: found[name].gain for place, found in lines.items() if name in found}
         gains = {place: gain for place, gain in told.items() if gain is not None}
         if lines and gains.keys() == lines.keys():
-            known[name] = [round(_mean_on(stream, gains), 9) for stream in streams]
+            known[name] = by_stream(gains)
     return known
-
-
-def _mean_on(stream: str, gains: Mapping[Place, float]) -> float:
-    return fmean(gain for place, gain in gains.items() if place.stream == stream)
 
 
 def can_be_ranked(found: Mapping[str, Sequence[float]]) -> bool:

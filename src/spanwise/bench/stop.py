@@ -11,5 +11,5 @@ def stoppable() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        sys.stderr.write("stopped; what is done is kept, and the same command goes on from there\n")
+        sys.stderr.write("stopped; cells that are done are kept, and the same command goes on from there\n")
         raise SystemExit(130) from None

@@ -10,6 +10,8 @@ References: J. Demšar, Statistical comparisons of classifiers over multiple dat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, sqrt
+from statistics import fmean
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +22,8 @@ try:
     from scipy import stats
 except ImportError as error:
     raise MissingExtraError("scipy", "sklearn") from error
+
+Key = TypeVar("Key", bound=tuple[Any, ...])
 
 
 @dataclass(frozen=True)
@@ -62,6 +66,21 @@ class Ranking:
     cliques: tuple[tuple[str, ...], ...]
 
 
+def by_stream(values: Mapping[Key, float]) -> list[float]:
+    """One score a stream, the mean of what it has several of: what shares a stream is no independent witness.
+
+    >>> by_stream({("rain", "linear"): 1.0, ("rain", "mlp"): 3.0, ("sun", "mlp"): 5.0})
+    [2.0, 5.0]
+
+    Args:
+        values: by a key that begins with the stream, such as stream and learner.
+    """
+    found: dict[Any, list[float]] = {}
+    for key, value in values.items():
+        found.setdefault(key[0], []).append(value)
+    return [round(fmean(some), 9) for some in found.values()]
+
+
 def wilcoxon(ours: Sequence[float], theirs: Sequence[float]) -> SignedRanks:
     """Whether two schemes differ over streams, by the signs and ranks of their differences.
 
@@ -100,11 +119,11 @@ def ranking(scores: Mapping[str, Sequence[float]], *, alpha: float = 0.05) -> Ra
     if not 0 < alpha < 1:
         raise SettingError(f"alpha={alpha} is no probability: choose it between 0 and 1, such as 0.05")
     table = _table(scores)
-    by_stream = stats.rankdata(-table, axis=1)
-    mean = by_stream.mean(axis=0)
+    places = stats.rankdata(-table, axis=1)
+    mean = places.mean(axis=0)
     order = np.argsort(mean, kind="stable")
     names, ranks = tuple(list(scores)[i] for i in order), tuple(mean[order].tolist())
-    differ = bool((by_stream != by_stream[:, :1]).any())
+    differ = bool((places != places[:, :1]).any())
     statistic, p_value = stats.friedmanchisquare(*table.T) if differ else (0.0, 1.0)
     critical = critical_difference(len(scores), len(table), alpha)
     return Ranking(

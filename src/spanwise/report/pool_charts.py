@@ -139,7 +139,7 @@ def weights(replay: Replay) -> Chart | None:
         "Strong at the bottom: the whole past is trusted. Strong along the diagonal: only what is new."
     )
     if len({start for _, start in shares}) == 1:
-        reading += f" Here all weight lay on one start: {safe(replay.told)} saw no reason to leave it."
+        reading += " Here all of it lay on one start, in every round."
     return Chart("weights", "Who counts: the weights of the pool", reading, figure)
 
 

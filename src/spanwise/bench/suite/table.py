@@ -12,7 +12,7 @@ import numpy as np
 
 from spanwise.bench.suite.scores import Score
 from spanwise.bench.tables import markdown
-from spanwise.evaluate.ranks import ranking, wilcoxon
+from spanwise.evaluate.ranks import by_stream, ranking, wilcoxon
 from spanwise.evaluate.summary import PLAIN
 from spanwise.learner import Array
 
@@ -125,14 +125,6 @@ def how_often(drawn: Array, choices: int) -> Array:
     return np.bincount((drawn + lines).ravel(), minlength=len(drawn) * choices).reshape(len(drawn), choices)
 
 
-def by_stream(values: Mapping[tuple[str, str], float]) -> list[float]:
-    """Means over the learners of each stream: cells of one stream are no independent witnesses."""
-    found: dict[str, list[float]] = {}
-    for (stream, _), value in values.items():
-        found.setdefault(stream, []).append(value)
-    return [fmean(some) for some in found.values()]
-
-
 def chance(values: Mapping[tuple[str, str], float]) -> float:
     """Wilcoxon's p over streams."""
     means = by_stream(values)
@@ -151,17 +143,19 @@ def summary(found: Sequence[Place], role: str) -> str:
     played = {one.scheme for one in found if one.role == role}
     partly = sorted(name for name in played if not by_scheme.get(name, {}).keys() >= set(common))
     by_scheme = {name: cells for name, cells in by_scheme.items() if name not in partly}
-    gains = {name: {at: round(cells[at].gain, 9) for at in common} for name, cells in by_scheme.items()}
+    gains = {name: by_stream({at: cells[at].gain for at in common}) for name, cells in by_scheme.items()}
     gains.pop(FALL_BACK, None)  # it is a smaller ensemble
-    ranks = ranking({name: by_stream(found) for name, found in gains.items()})
+    ranks = ranking(gains)
     lines = [
         line(name, f"{rank:.2f}", by_scheme, common) for name, rank in zip(ranks.schemes, ranks.ranks, strict=True)
     ]
     lines += [line(FALL_BACK, "", by_scheme, common)] if FALL_BACK in by_scheme else []
-    told = (
-        f"{len(common)} cells of the {role} streams. Ranks and Wilcoxon's p are over streams ({ranks.streams}), each "
-        f"with the mean of its learners; mean ranks that differ by less than {ranks.critical_difference:.2f} may do so "
-        "by chance (Nemenyi, 5 %).\n"
+    told = f"{len(common)} cells of the {role} streams. "
+    told += (
+        f"Ranks and Wilcoxon's p are over streams ({ranks.streams}), each with the mean of its learners; mean ranks "
+        f"that differ by less than {ranks.critical_difference:.2f} may do so by chance (Nemenyi, 5 %).\n"
+        if ranks.streams > 1
+        else "It is one stream, so that ranks and p prove nothing.\n"
     )
     told += f"Not played in all of them with the same seeds, and left out: {', '.join(partly)}.\n" if partly else ""
     header = ("scheme", "mean gain", "worst cell", *(f"harmed > {bar}" for bar in BARS), "mean rank", "cost")
