@@ -10,11 +10,13 @@ from pathlib import Path
 from runpy import run_path
 
 import markdown
+import numpy as np
 import pytest
 import yaml
 
 import spanwise
 from spanwise import deep
+from spanwise.bench.suite.learners import PEER, SEEDLESS
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -145,16 +147,57 @@ def test_the_tables_of_spanwise_are_those_that_were_written(table):
     assert text in (DOCS / "spanwise.md").read_text(encoding="utf-8")
 
 
+def test_what_the_first_form_missed_is_what_the_suite_wrote():
+    confirmed = (ROOT / "results" / "suite_first_form.md").read_text(encoding="utf-8").partition("### Confirmation")[2]
+    missed = [line for line in confirmed.splitlines() if line.endswith("| **no** |")]
+    assert [line.split("|")[1:4:2] for line in missed] == [[" the worst cell against them ", " -0.72 "]]
+    for page in (DOCS / "spanwise.md", DOCS / "decisions" / "0012-copies-before-starts.md"):
+        assert "0.72" in page.read_text(encoding="utf-8")
+
+
+def test_what_is_said_of_the_suite_in_words_is_what_it_wrote():
+    page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
+    text = (ROOT / "results" / "suite.md").read_text(encoding="utf-8")
+    leads = [float(lead) for lead in re.findall(r"whose ensembles are more than one of them \|  \| ([+-][\d.]+)", text)]
+    assert "on all three kinds of streams, by {:.2f}, {:.2f} and {:.2f} points".format(*leads) in page
+    _, confirmed, replicated = re.findall(r"with streams drawn again \[\+([\d.]+),", text)
+    assert f"begins at {confirmed} on the confirmation streams and at {replicated} on the replication streams" in page
+    worst = min(float(points) for points in re.findall(r"the worst cell against them .* \| (-[\d.]+) \| yes", text))
+    assert f"in the worst cell by {-worst} points" in page
+    cells = json.loads((ROOT / "results" / "suite.json").read_text(encoding="utf-8"))["cells"]
+    found = {(cell["stream"], cell["learner"], cell["scheme"]): cell for cell in cells if cell["learner"] != PEER}
+    ours = {at[:2]: cell for at, cell in found.items() if at[2] == "spanwise"}
+    cost = {True: [], False: []}
+    for (stream, learner), cell in ours.items():
+        if cell["role"] == "confirmation":
+            costs = cell["cost"], found[stream, learner, "plain-ensemble"]["cost"]
+            cost[learner in SEEDLESS].append(costs)
+    (alone, _), (many, ensemble) = (np.mean(cost[seedless], axis=0) for seedless in (True, False))
+    assert f"{alone:.1f} times the time of the plain learner in the confirmation streams" in page
+    assert f"it took {many:.1f} times, and the ensemble {ensemble:.1f}." in page
+    lost = {at: cell["gain"] - found[*at, "fall-back"]["gain"] for at, cell in ours.items()}
+    worst, next_worst = sorted(lost, key=lost.get)[:2]
+    assert (worst[0], next_worst) == ("new-each-round", ("rodents", "linear"))
+    assert f"it was up to {-lost[worst]:.2f} points behind its fall-back" in page
+    assert f"cost most, but for the adversary, was {-lost[next_worst]:.2f} points" in page
+
+
 def test_what_choosing_adds_is_what_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
-    added = {
-        row["benchmark"].partition("what_spanwise_adds_to_")[2]: f"{100 * row.get('added', 0):.1f} %" for row in rows
-    }
-    page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
-    assert (
-        f"{added['linear']} of the pool's own time with the linear model, {added['mlp-fast']} with the fast MLP" in page
+    ours = {row["benchmark"].partition("what_spanwise_adds_to_")[2]: row for row in rows}
+    added, many, strictly = (
+        [f"{100 * ours[learner + kind][what]:.1f} %" for learner in ("linear", "mlp-fast", "naive-bayes")]
+        for kind, what in (
+            ("", "added"),
+            ("_with_many_classes", "added"),
+            ("", "added_to_training_and_scoring"),
+        )
     )
-    assert f"and {added['naive-bayes']} with naive Bayes" in page
+    page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
+    assert f"{added[0]} of the pool's own time with the linear model, {added[1]} with the fast MLP" in page
+    assert f"and {added[2]} with naive Bayes" in page
+    assert f"{many[0]}, {many[1]} and {many[2]} (`make bench`" in page
+    assert f"all else is {strictly[0]}, {strictly[1]} and {strictly[2]} on the smaller rounds" in page
 
 
 def test_what_is_said_of_the_stack_in_words_is_what_the_benchmark_wrote():

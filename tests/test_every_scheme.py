@@ -7,6 +7,7 @@ import pytest
 from spanwise import AWE, SAOL, Algorithm, HoldOut, Prequential, Scheme, Vote, catalog, checks
 from spanwise.core.spans import Cover, LiteralMRI
 from spanwise.schemes.covers import OneResolution
+from spanwise.schemes.spanwise import MANY, cover_of
 
 HORIZON = 64
 NEEDS = {"awe-literal": {"horizon": HORIZON}}
@@ -55,6 +56,12 @@ def test_every_scheme(name, check):
 @pytest.mark.parametrize("name", catalog.COVERS)
 def test_every_cover(name, check):
     check(cover(name))
+
+
+@pytest.mark.parametrize("check", checks.COVER, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("copies", [1, 2, MANY])
+def test_every_cover_of_spanwise(copies, check):
+    check(cover_of(copies))
 
 
 @pytest.mark.parametrize("check", checks.WINDOW, ids=lambda check: check.__name__)

@@ -11,17 +11,19 @@ from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS, Variant
 from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
-from spanwise.bench.suite.learners import LEARNERS, SEEDLESS, make
+from spanwise.bench.suite.learners import LEARNERS, PEER, SEEDLESS, make
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.play import Task, covers, play, replayed
+from spanwise.bench.suite.recording import Recording
 from spanwise.bench.suite.scores import Score, add, read
-from spanwise.bench.suite.streams import STREAMS, Source
+from spanwise.bench.suite.sources import Source
+from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, interval, places, summary
 from spanwise.checks import centroids
 from spanwise.core.spans import MRI
 from spanwise.errors import DataError, UnknownNameError
-from spanwise.schemes.covers import WithCopies
-from spanwise.schemes.spanwise import ensemble_size
+from spanwise.schemes.covers import Thinned
+from spanwise.schemes.spanwise import MANY, Spanwise, ensemble_size
 from spanwise.streams import Abrupt
 
 ROLES = {"hill": "development", "dale": "development", "sea": "confirmation"}
@@ -56,6 +58,26 @@ def test_a_place_is_the_mean_over_seeds_and_rounds():
     assert not dale.harmed(2.1)
 
 
+def test_seconds_of_different_places_are_not_compared():
+    there = [replace(one, where="16 CPUs") if one.scheme == "spanwise" else one for one in CELLS]
+    assert {place.scheme: place.cost is None for place in places(there, ROLES)} == {
+        "plain": False,
+        "plain-ensemble": False,
+        "spanwise": True,
+    }
+    assert cost_of("spanwise", CELLS) == "2.0x"
+    assert cost_of("spanwise", there) == ""
+    assert cost_of("plain-ensemble", there) == "2.5x"
+    loaded = [replace(one, where=f"2 CPUs, {one.scheme} 1.0") for one in CELLS]
+    assert cost_of("spanwise", loaded) == "2.0x", "whatever else a process has loaded"
+
+
+def cost_of(scheme, scores):
+    lines = summary(places(scores, ROLES), "development").splitlines()
+    cells = next(line for line in lines if line.startswith(f"| {scheme} |")).split("|")
+    return cells[lines[0].split("|").index(" cost ")].strip()
+
+
 def test_a_loss_that_may_be_chance_is_no_harm():
     noisy = [cell("hill", "plain", [0.5] * 20), cell("hill", "spanwise", list(np.linspace(0.3, 0.68, 20)))]
     place = next(place for place in places(noisy, ROLES) if place.scheme == "spanwise")
@@ -87,8 +109,10 @@ def test_the_table_tells_gain_harm_rank_and_cost():
 
 
 def test_the_document_has_a_row_a_cell_and_seed():
-    written = document(places(CELLS, ROLES), CELLS, ROLES)
-    assert len(written["rows"]) == len(CELLS)
+    elsewhere = cell("sea", "plain", [0.5])
+    written = document(places(CELLS, ROLES), [*CELLS, replace(elsewhere, where="16 CPUs")], ROLES)
+    assert len(written["rows"]) == len(CELLS) + 1
+    assert [row["where"] for row in written["rows"] if "where" in row] == ["16 CPUs"]
     row = next(row for row in written["rows"] if (row["scheme"], row["stream"]) == ("spanwise", "dale"))
     assert row == {
         "stream": "dale",
@@ -103,17 +127,20 @@ def test_the_document_has_a_row_a_cell_and_seed():
 
 
 def test_the_ensemble_is_as_large_as_the_pool_of_spanwise():
-    assert ensemble_size(100, 8) == round(np.mean([len(WithCopies(MRI(2), 8).active(t)) for t in range(1, 101)]))
+    pool = Spanwise(centroids(), copies=8).method.cover
+    assert ensemble_size(100, 8) == round(np.mean([len(pool.active(t)) for t in range(1, 101)]))
     assert ensemble_size(100, 1) == 1
 
 
 def test_every_instance_that_a_replayed_scheme_wants_is_recorded():
     rounds = 40
-    recorded = [{(s.start, s.copy) for c in covers(rounds, 3) for s in c.active(t)} for t in range(1, rounds + 1)]
-    for made in replayed(rounds, 3).values():
-        cover = made(centroids()).method.cover
-        for t, known in enumerate(recorded, start=1):
-            assert {(span.start, span.copy) for span in cover.active(t)} <= known
+    for learner in ("linear", PEER):
+        kept = covers(rounds, 3, learner)
+        recorded = [{(s.start, s.copy) for c in kept for s in c.active(t)} for t in range(1, rounds + 1)]
+        for name in set(playing.REPLAYED) & set(playing.schemes_for(learner)):
+            cover = replayed(rounds, 3)[name](centroids()).method.cover
+            for t, known in enumerate(recorded, start=1):
+                assert {(span.start, span.copy) for span in cover.active(t)} <= known
 
 
 def small_stream():
@@ -131,6 +158,7 @@ def test_a_play_has_a_cell_for_every_scheme_and_replays_the_plain_learner_as_it_
     task = Task("abrupt", "naive-bayes", 0)
     found = {score.scheme: score for score in play(task, tmp_path, tmp_path)}
     assert set(found) == {*replayed(6, 1), *playing.live(6)} == set(task.schemes)
+    assert "CPUs, spanwise" in found["spanwise"].where
     (again,) = play(replace(task, schemes=("spanwise",)), tmp_path, tmp_path)
     assert again.accuracies == found["spanwise"].accuracies
     (held,) = playing.scores(task, {"plain": playing.Plain}, *live_learner())
@@ -151,7 +179,23 @@ def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(s
     assert "| spanwise |" in capsys.readouterr().out
     monkeypatch.setattr(command, "play", lambda *a, **k: pytest.fail("played again"))
     bench.main([*arguments, *places])
-    bench.main([*arguments, *places, "--dry-run"])
+    capsys.readouterr()
+    bench.main([*arguments, "--seeds", "2", *places, "--dry-run"])
+    play, summed = capsys.readouterr().err.splitlines()
+    assert play.startswith("  abrupt, naive-bayes, seed 1: at most 0.")
+    assert summed == "1 play; at most 0 minutes on one core"
+    bench.main(["suite", "--streams", "abrupt", "--learners", "linear", "--seeds", "1", *places, "--dry-run"])
+    assert "and 1 that were never played with this --out" in capsys.readouterr().err
+
+
+def test_a_learner_that_adapts_by_itself_is_played_plain_and_wrapped_alone(small, tmp_path):
+    suite = command.Suite(data=tmp_path, work=tmp_path, out=tmp_path, streams=["abrupt"], learners=[PEER, "linear"])
+    played = {task.learner: set(task.schemes) for task in suite.tasks()}
+    assert played == {PEER: playing.OF_COPIES, "linear": set(playing.SCHEMES)}
+    play(Task("abrupt", PEER, 0, ("plain",)), tmp_path, tmp_path)
+    recorded = Recording(tmp_path / "records" / f"abrupt-{PEER}-0").instances
+    others = sum(len(Spanwise(centroids(), copies=2).method.cover.starts(t)) - 1 for t in range(1, 7))
+    assert len(recorded) == 6 * ensemble_size(6, MANY) + others, "none that only other schemes want"
 
 
 def test_confirmation_streams_are_run_only_by_name(tmp_path):
@@ -177,6 +221,7 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
         bench.main(["ablation", *places])
     task = Task("abrupt", "linear", 0, ("spanwise", "plain", "plain-ensemble"))
     scores = {score.scheme: 100 * score.accuracy for score in play(task, tmp_path, tmp_path / "work")}
+    (tmp_path / "work" / "records" / Task("abrupt", PEER, 0).file).mkdir()  # of which a table of its own tells
     bench.main(["ablation", *places])
     rows = {row["variant"]: row for row in json.loads((tmp_path / "out" / "ablation.json").read_text())["rows"]}
     assert rows.keys() == VARIANTS.keys()
@@ -186,13 +231,22 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
     assert "| no guard, the leader plays |" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize("factor", [2, 4])
-@pytest.mark.parametrize("copies", [1, 6, 12])
-def test_a_variant_is_compared_with_an_ensemble_of_as_many_as_it_has_instances(factor, copies):
-    variant = Variant(factor=factor, copies=copies)
-    counts = [len(variant.cover(12).active(t)) for t in range(1, 51)]
-    assert variant.size(50, 12) == min(round(np.mean(counts)), ensemble_size(50, 12)), "no more were recorded"
+@pytest.mark.parametrize("young", [None, MRI(2), MRI(4), Thinned(MRI(2), 8)])
+@pytest.mark.parametrize("copies", [1, 6, MANY])
+def test_a_variant_is_compared_with_an_ensemble_of_as_many_as_it_has_instances(young, copies):
+    variant = Variant(young=young, copies=copies)
+    counts = [len(variant.cover(MANY).active(t)) for t in range(1, 51)]
+    assert variant.size(50, MANY) == min(round(np.mean(counts)), ensemble_size(50, MANY)), "no more were recorded"
     assert variant.size(50, 1) == 1, "all would be the same"
+
+
+def test_every_instance_that_a_variant_wants_is_recorded():
+    for copies in (1, MANY):
+        kept = covers(40, copies, "linear")
+        for variant in VARIANTS.values():
+            for t in range(1, 41):
+                recorded = {(span.start, span.copy) for cover in kept for span in cover.active(t)}
+                assert {(span.start, span.copy) for span in variant.cover(copies).active(t)} <= recorded
 
 
 def test_bars_are_held_or_not_and_every_cell_is_shown():
@@ -277,7 +331,7 @@ def test_a_learner_that_adapts_by_itself_is_told_apart(tmp_path):
     first, forest = page.split("### The adaptive random forest")
     assert "1 cells of the development streams. It is one stream, so that ranks and p prove nothing." in first
     assert "adaptive-forest" not in first
-    assert "| abrupt | adaptive-forest | 1 | 60.00 | +10.00 [+10.00, +10.00] | +2.00 | +3.00 | not run |" in forest
+    assert "| abrupt | adaptive-forest | 1 | 60.00 | +10.00 [+10.00, +10.00] | +2.00 | +3.00 |" in forest
     assert "gains +0.00 points on average, is as good as alone or better in 1 of 2 cells" in forest
     assert "harmed by more than 0.1 points in 1." in forest
 

@@ -7,12 +7,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
-from spanwise.bench.suite.streams import HALF_YEAR, STREAMS, ArrayFile, Flat
-from spanwise.errors import DataError
+from spanwise.bench.suite.generated import Generated
+from spanwise.bench.suite.sources import ArrayFile, Flat, phases
+from spanwise.bench.suite.streams import HALF_YEAR, STREAMS
+from spanwise.errors import DataError, SettingError
 from spanwise.streams import Batch
 
 SHARED = Path(os.environ.get("SPANWISE_SHARED", Path(__file__).parents[3] / "shared")) / "data"
+REPLICATION = Path(os.environ.get("SPANWISE_REPLICATION", SHARED.parent / "replication"))
 real_data = pytest.mark.skipif(not SHARED.is_dir(), reason=f"no real data: there is no folder {SHARED}")
 
 FILES = {
@@ -27,7 +31,15 @@ FILES = {
     "flights": "flights.parquet",
     "huffpost-year": "huffpost.parquet",
     "seasonal-cifar10": "cifar10_jpeg.parquet",
+    "tweets": "tweets.parquet",
+    "movies": "movies.parquet",
+    "rodents": "rodents.parquet",
+    "stops": "stops.parquet",
+    "strikes": "strikes.parquet",
+    "pizzas": "pizzas.parquet",
+    "ratings": "ratings.parquet",
 }
+PICTURES = ("rotating-mnist", "seasonal-cifar10")
 DRAWN = sorted(set(STREAMS) - set(FILES))
 
 SHAPES = {  # rounds, rows, classes, columns
@@ -49,6 +61,20 @@ SHAPES = {  # rounds, rows, classes, columns
     "label-shift": (100, 30_000, 4, 10),
     "covariate-shift": (100, 30_000, 4, 10),
     "second-stationary": (100, 30_000, 6, 20),
+    "tweets": (97, 19_332, 3, None),
+    "movies": (76, 29_894, 7, None),
+    "rodents": (102, 34_247, 29, None),
+    "stops": (54, 51_920, 2, None),
+    "strikes": (88, 17_519, 8, None),
+    "pizzas": (53, 49_574, 4, None),
+    "ratings": (100, 99_997, 2, None),
+    "sea": (100, 30_000, 2, 3),
+    "agrawal": (100, 30_000, 2, 9),
+    "sine": (100, 30_000, 2, 4),
+    "led": (100, 30_000, 10, 24),
+    "hyperplane": (100, 30_000, 2, 10),
+    "moving-rbf": (100, 30_000, 4, 10),
+    "stationary-waveform": (100, 30_000, 3, 21),
     "new-each-round": (100, 30_000, 4, 10),
 }
 
@@ -80,9 +106,9 @@ def assert_same(one, other):
         assert np.asarray(y).tolist() == np.asarray(labels).tolist()
 
 
-def test_eight_streams_are_for_development_ten_confirm_and_one_is_an_adversary():
+def test_eight_streams_are_for_development_ten_confirm_fourteen_replicate_and_one_is_an_adversary():
     roles = [source.role for source in STREAMS.values()]
-    assert Counter(roles) == {"development": 8, "confirmation": 10, "adversary": 1}
+    assert Counter(roles) == {"development": 8, "confirmation": 10, "replication": 14, "adversary": 1}
     assert set(SHAPES) == set(STREAMS)
 
 
@@ -98,14 +124,23 @@ def test_no_two_synthetic_streams_begin_alike_across_roles(name, tmp_path):
     """A confirmation stream drawn from the concepts of a development stream would confirm little."""
     first = next(iter(STREAMS[name].open(tmp_path))).X
     for other in DRAWN:
-        if {STREAMS[other].role, STREAMS[name].role} == {"development", "confirmation"}:
+        roles = {STREAMS[other].role, STREAMS[name].role}
+        if len(roles) == 2 and "adversary" not in roles:
             assert not np.array_equal(first, next(iter(STREAMS[other].open(tmp_path))).X), other
 
 
 @real_data
-@pytest.mark.parametrize("name", [n for n in FILES if n not in ("rotating-mnist", "seasonal-cifar10")])
+@pytest.mark.parametrize("name", [n for n in FILES if n not in PICTURES and STREAMS[n].role != "replication"])
 def test_what_is_read_is_whole_and_the_same_each_time(name):
     stream = STREAMS[name].open(SHARED)
+    assert_whole(name, stream)
+    assert_same(stream, stream)
+
+
+@pytest.mark.skipif(not REPLICATION.is_dir(), reason="no files: benchmarks/replication_data.py writes them")
+@pytest.mark.parametrize("name", [n for n in FILES if STREAMS[n].role == "replication"])
+def test_what_replicates_is_whole_and_the_same_each_time(name):
+    stream = STREAMS[name].open(REPLICATION)
     assert_whole(name, stream)
     assert_same(stream, stream)
 
@@ -213,3 +248,24 @@ def test_a_learner_that_spoils_its_batch_does_not_spoil_the_stream(tmp_path):
 def test_sources_can_be_sent_to_another_process():
     for name, source in STREAMS.items():
         assert pickle.loads(pickle.dumps(source)).role == source.role, name
+
+
+@pytest.mark.parametrize("name", ["sea", "agrawal", "sine", "led"])
+def test_a_phase_is_a_concept_of_its_own(name, tmp_path):
+    """Who has learned a phase is more right about it than those who have learned another; and shifts are marked."""
+    batches = list(STREAMS[name].open(tmp_path))
+    assert [t for t, batch in enumerate(batches, start=1) if batch.shift] == [26, 51, 76]
+    learners = [GaussianNB().fit(*join(batches[begin : begin + 20])) for begin in (0, 25, 50, 75)]
+    for phase, ours in enumerate(learners):
+        X, y = join(batches[25 * phase + 20 : 25 * phase + 25])
+        others = [one.score(X, y) for one in learners if one is not ours]
+        assert ours.score(X, y) > max(others), phase
+
+
+def join(batches):
+    return np.concatenate([batch.X for batch in batches]), np.concatenate([batch.y for batch in batches])
+
+
+def test_phases_are_of_one_length():
+    with pytest.raises(SettingError, match="5 rounds cannot be divided into 2"):
+        Generated("SEA", phases("variant", 0, 1), rounds=5)

@@ -42,8 +42,8 @@ def test_a_cap_on_points_is_never_exceeded(points):
 def test_a_cap_on_points_keeps_a_sample_of_a_large_round():
     """Rows ordered by class: the first ones would all be of one class."""
     evidence = HoldOut(0.5, points=40)
-    train, held = evidence.divide(400, np.random.default_rng(0))
-    uncapped = HoldOut(0.5).divide(400, np.random.default_rng(0))
+    train, held = evidence.divide(400, lambda: np.random.default_rng(0))
+    uncapped = HoldOut(0.5).divide(400, lambda: np.random.default_rng(0))
     assert len(held) == 40
     assert set(held) <= set(uncapped[1])
     assert np.array_equal(train, uncapped[0])

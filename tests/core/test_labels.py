@@ -141,6 +141,14 @@ def test_given_classes_keep_their_order_and_do_not_grow():
     assert labels.classes == ["z", "a", "m"]
 
 
+@given(st.lists(st.integers(-2, 6), min_size=1), st.integers(1, 5), st.sampled_from(["int8", "int64", "float64"]))
+def test_classes_that_are_their_own_numbers_are_numbered_as_all_others_are(y, known, dtype):
+    ours, theirs = Labels(range(known), fixed=False), Labels([str(i) for i in range(known)], fixed=False)
+    _, numbers = ours.number(np.array(y, dtype=dtype))
+    assert numbers.tolist() == theirs.number([str(label) for label in y])[1].tolist()
+    assert [str(label).removesuffix(".0") for label in ours.classes] == theirs.classes
+
+
 def test_a_copy_grows_alone():
     labels = Labels()
     labels.number(["a"])

@@ -1,5 +1,6 @@
 """Line 9: a batch parted into a training fold and a hold-out fold."""
 
+from functools import partial
 from math import floor
 
 import numpy as np
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spanwise import AWE, checks
-from spanwise.core.evidence import HoldOut, Unjudged
+from spanwise.core.evidence import HoldOut, Prequential, Unjudged
 from spanwise.core.split import YOUR_OWN, check_fraction, leading, make_split, split_at_random, storable_split
 from spanwise.errors import SettingError
 
@@ -43,7 +44,7 @@ def test_a_round_of_one_row_holds_nothing_out(fraction):
 def test_shares_that_floats_cannot_hit_are_not_cut_short(n):
     """0.9 n is n / 10 * 9 for whole tens, and 1 - (1 - 0.9) means 0.9."""
     assert len(split_at_random(n, 0.9, rng())[0]) == n // 10 * 9
-    assert len(HoldOut(1 - 0.9).divide(n, rng())[0]) == n // 10 * 9
+    assert len(HoldOut(1 - 0.9).divide(n, rng)[0]) == n // 10 * 9
 
 
 def test_a_seed_repeats_a_split_and_another_gives_another():
@@ -60,8 +61,8 @@ def test_every_row_is_held_out_equally_often():
 
 @given(st.integers(1, 100), fractions)
 def test_an_unjudged_scheme_trains_on_the_rows_that_holdout_trains_on(n, fraction):
-    train, held = HoldOut(1 - fraction).divide(n, rng(7))
-    assert Unjudged(fraction).divide(n, rng(7))[0].tolist() == train.tolist()
+    train, held = HoldOut(1 - fraction).divide(n, partial(rng, 7))
+    assert Unjudged(fraction).divide(n, partial(rng, 7))[0].tolist() == train.tolist()
     assert len(train) + len(held) == n
 
 
@@ -114,3 +115,12 @@ def test_a_model_that_leads_is_loaded_without_being_told(tmp_path):
     model.save(tmp_path / "model")
     again = AWE.load(tmp_path / "model", checks.centroids())
     assert again.method.evidence.split == leading(0.75)
+
+
+def test_a_generator_is_made_only_where_something_is_drawn():
+    def draw():
+        raise AssertionError("nothing is to be drawn here")
+
+    for evidence in (Unjudged(), Prequential()):
+        train, held = evidence.divide(5, draw)
+        assert (train.tolist(), held.tolist()) == ([0, 1, 2, 3, 4], [])

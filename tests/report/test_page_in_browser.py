@@ -11,6 +11,7 @@ import sys
 from contextlib import contextmanager
 from itertools import count
 from select import select
+from time import monotonic, sleep
 
 import pytest
 
@@ -91,6 +92,13 @@ class Tab:
     def evaluate(self, expression):
         return self.call("Runtime.evaluate", expression=expression, awaitPromise=True)["result"].get("value")
 
+    def becomes(self, expression, value):
+        """Whether it evaluates to `value` before patience is over: the page answers an event when that reaches it."""
+        end = monotonic() + PATIENCE
+        while not (same := self.evaluate(expression) == value) and monotonic() < end:
+            sleep(0.05)
+        return same
+
 
 @contextmanager
 def browsing(folder):
@@ -164,5 +172,4 @@ def test_no_button_sends_a_chart_away(visit):
 def test_colours_follow_the_paper(visit):
     assert visit.evaluate(INK) == "rgb(36, 41, 47)"
     visit.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    visit.evaluate("new Promise((done) => requestAnimationFrame(() => setTimeout(done, 0)))")
-    assert visit.evaluate(INK) == "rgb(213, 219, 225)"
+    assert visit.becomes(INK, "rgb(213, 219, 225)")

@@ -7,6 +7,7 @@ import pytest
 from spanwise import FLH, MRI, Geometric, OneResolution, ROnly
 from spanwise.core.spans import lowbit
 from spanwise.errors import SettingError
+from spanwise.schemes.covers import Thinned, WithCopies
 
 
 def coverage(cover, shift, now):
@@ -74,3 +75,36 @@ def test_r_only_is_r_of_the_papers_pool():
 def test_a_resolution_has_an_even_length():
     with pytest.raises(SettingError, match="even length"):
         OneResolution(length=3)
+
+
+@pytest.mark.parametrize("every", [2, 4, 8])
+def test_thinned_from_the_first_on_it_is_the_pool_for_which_so_many_rounds_are_one(every):
+    for t in range(1, 200):
+        coarse = MRI(2).active(-(-t // every))
+        thinned = Thinned(MRI(2), every)
+        assert thinned.starts(t) == [1 + every * (span.start - 1) for span in coarse]
+        assert [span.end for span in thinned.active(t)] == [span.end and every * span.end for span in coarse]
+
+
+@pytest.mark.parametrize(("every", "after"), [(1, 1), (4, 16), (4, 1)])
+def test_what_thinning_leaves_is_alive_as_long_as_before_and_all_of_it_at_first(every, after):
+    whole, thinned = WithCopies(MRI(2), 3), WithCopies(Thinned(MRI(2), every, after), 3)
+    for t in range(1, 100):
+        kept = [span for span in whole.active(t) if span.start <= after or span.start % every == 1 % every]
+        assert thinned.active(t) == kept
+        assert thinned.starts(t) == sorted({span.start for span in kept})
+
+
+def test_after_a_shift_some_start_of_the_thinned_pool_has_seen_a_third_of_the_rounds_since_but_three():
+    thinned = Thinned(MRI(2), 4, 16)
+    alive = {t: thinned.starts(t) for t in range(1, 200)}
+    for shift, now in combinations(range(1, 200), 2):
+        seen = max((now - start for start in alive[now] if start >= shift), default=0)
+        assert 3 * seen >= now - shift - 3, (shift, now)
+
+
+@pytest.mark.parametrize("every", [0, 3, -4])
+def test_a_cover_is_thinned_by_a_power_of_two(every):
+    """Lifetimes are powers of two: every third start would leave some shifts uncovered for long."""
+    with pytest.raises(SettingError, match="power of two"):
+        Thinned(MRI(2), every)

@@ -131,6 +131,8 @@ class SklearnLearner:
 
     def _untrained(self, seed: int) -> Any:
         model = copy_estimator(self.template)
+        if self.seedless:
+            return model
         seeds = np.random.SeedSequence(seed).generate_state(len(self.random_states)).tolist()
         if self.random_states == ["random_state"]:  # set_params would look at every other setting first
             model.random_state = seeds[0]
@@ -138,7 +140,6 @@ class SklearnLearner:
         return model.set_params(**dict(zip(self.random_states, seeds, strict=True)))
 
     def _begin(self, model: Any) -> None:
-        check_same_settings(model, self.template)
         self._hold(model)
         self.seen, self.begun = np.zeros(0, dtype=bool), False
 

@@ -52,7 +52,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--streams", nargs="+", help=f"{', '.join(SETTINGS)}. Default: digits. The suite has its own.")
     made.add_argument("--learners", nargs="+", help=f"{', '.join(NAMED)}. Default: first five. The suite has its own.")
     made.add_argument(
-        "--seeds", type=positive, help="How many, from 0. Default: 3; of the suite, 5, or 2 of River's learners."
+        "--seeds", type=positive, help="How many, from 0. Default: 3; of the suite, 5, or 2 of the forest."
     )
     made.add_argument("--iterations", type=positive, help="Mini-batches a round. Default: what Wild-Time sets.")
     made.add_argument("--data", type=Path, default=Path("data"), help="Folder of the streams' files. Default: data.")
@@ -160,8 +160,8 @@ def suite(given: argparse.Namespace) -> None:
         seeds=given.seeds,
     )
     if given.dry_run:
-        for task in wanted.left():
-            say(f"  {task}")
+        for line in wanted.forecast():
+            say(line)
         return
     if not given.tables_only:
         wanted.run(given.workers)

@@ -82,6 +82,13 @@ def made_with(used: Collection[str] = ()) -> dict[str, Any]:
     return {"versions": versions, "machine": machine}
 
 
+def where() -> str:
+    """The machine and the versions, in words."""
+    made = made_with()
+    versions = (f"{name} {number}" for name, number in made["versions"].items())
+    return ", ".join([f"{made['machine']['cpus']} CPUs", *versions])
+
+
 def write_parquet(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     pyarrow = import_module("pyarrow")  # not at the top, as it is optional
     import_module("pyarrow.parquet").write_table(pyarrow.Table.from_pylist(list(rows)), path)

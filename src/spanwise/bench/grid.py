@@ -20,11 +20,14 @@ from spanwise.core.split import leading
 from spanwise.schemes.plain import PlainEnsemble
 from spanwise.schemes.saol import SAOL
 from spanwise.schemes.single_resolution import SingleResolution
-from spanwise.schemes.spanwise import MANY, Spanwise, ensemble_size
+from spanwise.schemes.spanwise import Spanwise, ensemble_size
 from spanwise.schemes.vote import Vote
 
 FRACTION = 0.9
 """Wild-Time's training fold."""
+
+COPIES = 12
+"""Plain learners in `Spanwise`, as many as it had when the first cells were measured: seeds of one row are alike."""
 
 BASELINES = ("plain", "plain-same-fold")
 """Played beside whatever is asked for."""
@@ -135,8 +138,8 @@ def make_schemes(names: Sequence[str], stream: Any) -> dict[str, Callable[..., S
         "awe-literal": partial(AWE, horizon=rounds, literal=True, **folds),
         "awe-prequential": prequential_awe,
         "plain-ensemble": partial(PlainEnsemble, copies=max(2, size)),  # as many as AWE has instances
-        "plain-ensemble-large": partial(PlainEnsemble, copies=ensemble_size(max(1, rounds - 1), MANY)),  # as Spanwise
-        "spanwise": Spanwise,
+        "plain-ensemble-large": partial(PlainEnsemble, copies=ensemble_size(max(1, rounds - 1), COPIES)),  # as Spanwise
+        "spanwise": partial(Spanwise, copies=COPIES),
         "saol": SAOL,
         "saol-fallback": partial(SAOL, fallback=True),
         "vote": partial(Vote, horizon=rounds, literal=True, **folds),

@@ -63,7 +63,7 @@ def check_the_order_of_rows_does_not_matter(make: MakeScheme) -> None:
     one, two, rng = make(centroids(), 0), make(centroids(), 0), np.random.default_rng(0)
     for t, (X, y) in enumerate(toy_batches(12)):
         order = np.arange(len(y))
-        for fold in one.method.evidence.divide(len(y), one.method.rng()):
+        for fold in one.method.evidence.divide(len(y), one.method.rng):
             order[fold] = rng.permutation(fold)
         if t == 0:
             order = np.arange(len(y))  # classes are numbered as they appear

@@ -75,7 +75,7 @@ class Algorithm:
         said = self.scores(X)
         played = self.accuracy_played(said, y)  # 4-8
         self.choice.observe(said, y, self.current, self.cover, self.round)
-        train, held = self.evidence.divide(len(y), self.rng())  # 9
+        train, held = self.evidence.divide(len(y), self.rng)  # 9
         self.evidence.before(said, y, self.judged(), self.reference)
         self.pool.learn(rows.take(X, train), y[train])  # 10
         self.evidence.after(rows.take(X, held), y[held])
@@ -95,9 +95,10 @@ class Algorithm:
         return {span: estimate for span, estimate in found.items() if estimate is not None}
 
     def estimate(self, model: Model, record: Record) -> Estimate | None:
-        reference = self.reference
-        compared = None if reference is None else record.tally(reference)
-        return self.window.estimate(record.tally(model), compared, self.round - 1)
+        tally, reference = record.tally(model), self.reference
+        if not tally:
+            return None
+        return self.window.estimate(tally, None if reference is None else record.tally(reference), self.round - 1)
 
     def pick(self, record: Record) -> Model:
         """Line 16: who predicts next; before anything is known, the first instance."""

@@ -15,7 +15,7 @@ from spanwise.core import packing, rows
 from spanwise.core.choice import Model, answers
 from spanwise.core.pool import Pool, Scores
 from spanwise.core.spans import Span
-from spanwise.core.split import Split, check_fraction, make_split, storable_split
+from spanwise.core.split import Draw, Split, all_rows, check_fraction, make_split, storable_split
 from spanwise.core.tally import Count, Tally
 from spanwise.errors import SettingError
 from spanwise.learner import Array
@@ -42,8 +42,8 @@ class Evidence(Protocol):
         """The user's own (n, rng) -> (training positions, hold-out positions)."""
         ...
 
-    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        """Positions to train on, and positions to hold out."""
+    def divide(self, n: int, rng: Draw) -> tuple[Array, Array]:
+        """Positions to train on, and positions to hold out; `rng` makes the generator, if anything is drawn."""
         ...
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
@@ -89,10 +89,11 @@ class HoldOut:
     def train_fraction(self) -> float:
         return round(1 - self.fraction, 12)
 
-    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        train, held = make_split(n, self.train_fraction, self.split, rng)
+    def divide(self, n: int, rng: Draw) -> tuple[Array, Array]:
+        drawn = rng()
+        train, held = make_split(n, self.train_fraction, self.split, drawn)
         if self.points is not None and len(held) > self.points:
-            held = np.sort(rng.choice(held, self.points, replace=False))
+            held = np.sort(drawn.choice(held, self.points, replace=False))
         return train, held
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
@@ -179,8 +180,8 @@ class Prequential:
     train_fraction = 1.0
     split = None
 
-    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        return np.arange(n), np.arange(0)
+    def divide(self, n: int, rng: Draw) -> tuple[Array, Array]:
+        return all_rows(n)
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
         if not models:
@@ -232,8 +233,10 @@ class Unjudged:
     def __post_init__(self) -> None:
         check_fraction(self.train_fraction)
 
-    def divide(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
-        return make_split(n, self.train_fraction, self.split, rng)
+    def divide(self, n: int, rng: Draw) -> tuple[Array, Array]:
+        if self.train_fraction == 1 and self.split is None:
+            return all_rows(n)
+        return make_split(n, self.train_fraction, self.split, rng())
 
     def before(self, said: Scores, y: Array, models: Sequence[Model], reference: Model | None) -> None:
         pass

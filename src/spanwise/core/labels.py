@@ -48,6 +48,8 @@ class Labels:
             raise LabelError("every label in this batch is missing: there is nothing to learn from")
         if y.dtype.kind in "OmM":
             return labelled, np.array([self._of(_bare(value)) for value in y])
+        if y.dtype.kind in "iu" and self._are_numbers() and y.min() >= 0 and y.max() < len(self):
+            return labelled, y.astype(np.int64)
         values, first, inverse = np.unique(y, return_index=True, return_inverse=True)
         numbers = np.empty(len(values), dtype=np.int64)
         for i in np.argsort(first, kind="stable"):
@@ -66,7 +68,13 @@ class Labels:
         return table[numbers]
 
     def copy(self) -> Self:
-        return type(self)(self.classes, fixed=self.fixed)
+        twin = type(self)()
+        twin.classes, twin.fixed, twin._number = self.classes.copy(), self.fixed, self._number.copy()
+        return twin
+
+    def _are_numbers(self) -> bool:
+        """Whether every class is its own number already."""
+        return self.classes == list(range(len(self.classes)))
 
     def _of(self, label: Any) -> int:
         try:

@@ -12,6 +12,9 @@ from spanwise.core.spans import Span
 from spanwise.errors import LearnerError, SettingError
 from spanwise.learner import Array, Learner
 
+SMALL = 2048
+"""Numbers in an array on which numpy's own work is no more than the call of it."""
+
 
 def seed_of(run: int, span: Span) -> int:
     """The seed of an instance: from the run's seed and its start (and copy), so that merging changes nothing.
@@ -94,6 +97,7 @@ class Scores:
         self.pool = pool
         self.X = X
         self.n = rows.count(X)
+        self.answered: dict[int, tuple[object, Array]] = {}  # by the identity of a model, and that model
         self._known: dict[Span, Array] = {}
         self._proba: dict[Span, Array] = {}
         self._means: dict[tuple[Span, ...], Array] = {}
@@ -111,9 +115,9 @@ class Scores:
 
     def proba_of(self, spans: Sequence[Span]) -> list[Array]:
         """The probabilities of each of `spans`, (n, classes), worked out once however many models ask."""
-        for span, logits in zip(spans, self.of(spans), strict=True):
-            if span not in self._proba:
-                self._proba[span] = softmax(logits)
+        new = [span for span in spans if span not in self._proba]
+        if new:
+            self._proba.update(zip(new, softmax_each(self.of(new)), strict=True))
         return [self._proba[span] for span in spans]
 
     def mean_of(self, spans: tuple[Span, ...]) -> Array:
@@ -136,6 +140,16 @@ def softmax(logits: Array) -> Array:
     np.exp(by_class, out=by_class)
     by_class /= by_class.sum(axis=0)
     return by_class.T
+
+
+def softmax_each(parts: Sequence[Array]) -> list[Array]:
+    """The softmax of each, bit for bit, in one call where they are so small that a call costs more than they do."""
+    alike = len({(part.shape, part.dtype) for part in parts}) == 1
+    if not alike or parts[0].size > SMALL or len(parts[0]) < 2:  # of one row alone numpy sums in another order
+        return [softmax(part) for part in parts]
+    n = len(parts[0])
+    together = softmax(np.concatenate(parts))
+    return [together[i : i + n] for i in range(0, len(together), n)]
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:

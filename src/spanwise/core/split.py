@@ -12,6 +12,9 @@ from spanwise.learner import Array
 Split = Callable[[int, np.random.Generator], tuple[Array, Array]]
 """(rows, rng) -> (positions to train on, positions to hold out)."""
 
+Draw = Callable[[], np.random.Generator]
+"""Makes the generator of a round, for those who draw anything."""
+
 YOUR_OWN = "your own"
 
 
@@ -25,7 +28,7 @@ def split_at_random(n: int, fraction: float, rng: np.random.Generator) -> tuple[
     """
     training = max(1, floor(fraction * n + 1e-9))
     if training == n:
-        return np.arange(n), np.arange(0)
+        return all_rows(n)
     order = rng.permutation(n)
     return np.sort(order[:training]), np.sort(order[training:])
 
@@ -46,6 +49,11 @@ class leading:
     def __call__(self, n: int, rng: np.random.Generator) -> tuple[Array, Array]:
         training = max(1, int(self.fraction * n))  # rounded down as Wild-Time does
         return np.arange(training), np.arange(training, n)
+
+
+def all_rows(n: int) -> tuple[Array, Array]:
+    """All rows to train on, and none to hold out."""
+    return np.arange(n), np.arange(0)
 
 
 def make_split(n: int, fraction: float, split: Split | None, rng: np.random.Generator) -> tuple[Array, Array]:

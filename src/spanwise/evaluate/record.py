@@ -32,7 +32,7 @@ class Row:
         ahead, behind: rows that this scheme got right and `plain` wrong, and the other way round; None for
             `plain` itself, where it was not among the models, and where nothing was scored.
         regret: accuracy of the round's best classifier minus ours, where the stream knows it.
-        chosen, span, starts, estimates, windows, weights: as in `RoundReport`, so of who predicts next.
+        chosen, span, starts, estimates, windows, weights, why: as in `RoundReport`, so of who predicts next.
         seconds: spent predicting and learning.
     """
 
@@ -57,6 +57,7 @@ class Row:
     estimates: Mapping[int, float] = field(default_factory=dict)
     windows: Mapping[int, int] = field(default_factory=dict)
     weights: Mapping[int, float] = field(default_factory=dict)
+    why: str = ""
     seconds: float = 0.0
 
     def line(self) -> str:
@@ -83,6 +84,7 @@ def reported(report: RoundReport) -> dict[str, Any]:
         "estimates": {int(start): float(accuracy) for start, accuracy in report.estimates.items()},
         "windows": {int(start): int(rounds) for start, rounds in report.windows.items()},
         "weights": {int(start): float(weight) for start, weight in report.weights.items()},
+        "why": report.why,
     }
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any
 
 from spanwise.evaluate.record import Row
@@ -15,6 +16,9 @@ MOST_CELLS = 200
 
 MOST_NAMES = 6
 """Rounds that a sentence names."""
+
+LINE = 80
+"""Letters of a line of what is said of a point."""
 
 SCALE = {"title": {"text": "weight, %"}, "outlinewidth": 0, "thickness": 14, "len": 0.8, "y": 0, "yanchor": "bottom"}
 """The bar that tells what colours of the heat map mean."""
@@ -98,12 +102,14 @@ def listed(names: Sequence[str]) -> str:
 
 
 def whose(replay: Replay, row: Row) -> str:
-    """Who predicts the round after this row, in words."""
+    """Who predicts the round after this row, in words, and why, where the scheme says it."""
     if isinstance(row.chosen, int):
-        return f"one instance, started at {safe(replay.names[row.chosen - 1])}"
-    if len(row.weights) == 1:
-        return f"copies started at {safe(replay.names[min(row.weights) - 1])}, averaged"
-    return f"{len(row.weights)} starts, weighted mean"
+        who = f"one instance, started at {safe(replay.names[row.chosen - 1])}"
+    elif len(row.weights) == 1:
+        who = f"copies started at {safe(replay.names[min(row.weights) - 1])}, averaged"
+    else:
+        who = f"{len(row.weights)} starts, weighted mean"
+    return "<br>".join([who, *map(safe, wrap(row.why, LINE))])
 
 
 def weights(replay: Replay) -> Chart | None:

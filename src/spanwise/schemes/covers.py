@@ -6,7 +6,7 @@ share of the rounds since the last shift that some instance has seen with nothin
 
 from dataclasses import dataclass
 
-from spanwise.core.spans import Cover, Span, check_round, lowbit
+from spanwise.core.spans import MRI, Cover, Span, check_round, lowbit
 from spanwise.errors import SettingError
 
 
@@ -111,6 +111,40 @@ class ROnly(Cover):
 
     def active(self, t: int) -> list[Span]:
         return [Span(s, s + lowbit(s - 1) - 1 if s > 1 else None) for s in self.starts(t)]
+
+
+@dataclass(frozen=True)
+class Thinned(Cover):
+    """`MRI`, of whose later starts only some are kept: after a shift the next may have to be waited for.
+
+    What is left covers as much as before, but for up to `every` - 1 rounds right after the shift.
+
+    >>> from spanwise.core.spans import MRI
+    >>> Thinned(MRI(2), every=4, after=4).starts(12), MRI(2).starts(12)
+    ([1, 5, 9], [1, 5, 9, 11, 12])
+
+    Args:
+        cover: whose starts they are.
+        every: rounds from one start that is kept to the next, a power of two, as lifetimes are.
+        after: the last round up to which all starts are kept.
+    """
+
+    cover: MRI
+    every: int
+    after: int = 1
+
+    def __post_init__(self) -> None:
+        if self.every < 1 or self.every != lowbit(self.every):
+            raise SettingError(f"every={self.every}: it must be a power of two, such as 4")
+
+    def starts(self, t: int) -> list[int]:
+        return [start for start in self.cover.starts(t) if self._keeps(start)]
+
+    def active(self, t: int) -> list[Span]:
+        return [span for span in self.cover.active(t) if self._keeps(span.start)]
+
+    def _keeps(self, start: int) -> bool:
+        return start <= self.after or (start - 1) % self.every == 0
 
 
 @dataclass(frozen=True)

@@ -50,10 +50,10 @@ class Advantage:
         moved = (mean - self.mean) ** 2 if self.rounds else 0.0
         return type(self)(
             self.decay,
-            self.decay * self.total + mean,
-            self.decay * self.weight + 1.0,
-            self.decay**2 * self.variance + max(chance, moved),
-            self.rounds + 1,
+            total=self.decay * self.total + mean,
+            weight=self.decay * self.weight + 1.0,
+            variance=self.decay**2 * self.variance + max(chance, moved),
+            rounds=self.rounds + 1,
         )
 
     @property

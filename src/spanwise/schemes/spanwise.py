@@ -8,7 +8,7 @@ more than its standard error.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Self
 
 import numpy as np
@@ -21,7 +21,7 @@ from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
 from spanwise.learner import Array, Learner, adapt
-from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.covers import Thinned, WithCopies
 from spanwise.schemes.guard import Advantage
 
 COPIES = "copies"
@@ -30,8 +30,11 @@ COPIES = "copies"
 AVERAGE, MIXTURE, LEADER = "average", "mixture", "leader"
 TOLD = {AVERAGE: "the average of all starts", MIXTURE: "the mixture"}
 
-MANY = 12
+MANY = 18
 """Plain learners that are averaged."""
+
+EVERY, AFTER = 4, 16
+"""Beside several copies, only every fourth start is kept after the first 16: what it costs goes further in copies."""
 
 UNLIKELY = 1e-6
 """A probability below this counts as this: one surprise must not silence an instance."""
@@ -70,6 +73,7 @@ class Mixed:
         return {span: share / len(spans) for spans, share in self.proportions.items() for span in spans}
 
     def scores(self, said: Scores) -> Array:
+        said.proba_of([span for spans in self.proportions for span in spans])  # at once
         return np.asarray(sum(share * said.mean_of(spans) for spans, share in self.proportions.items()))
 
     def proba(self, said: Scores) -> Array:
@@ -99,6 +103,7 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
+        said.proba_of([span for spans in groups.values() for span in spans])  # at once
         proba = {start: said.mean_of(spans) for start, spans in groups.items()}
         right = {start: one.argmax(axis=1) == y for start, one in proba.items()}
         for name, model in self.offered.items():
@@ -145,32 +150,38 @@ class Guarded(Choice):
         return [*mixed, fallback] if leader == 1 else [*mixed, leading, fallback]
 
     def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
-        best = max(self.offered, key=self._sure)
+        best = self._best()
         return self.offered[best] if self._sure(best) > 0 else judged[-1][0]
+
+    def _best(self) -> str:
+        """Of what is offered, the one whose advantage exceeds its standard error by most."""
+        return max(self.offered, key=self._sure)
 
     def _sure(self, name: str) -> float:
         return self.ahead.get(name, Advantage()).sure(self.margin)
 
     def why(self, picked: Model, pool: Pool) -> str:
-        copies = len(trained_by_start(pool)[1])
-        best = max(self.offered, key=self._sure)
-        what = TOLD[best] if best != LEADER else f"playing whoever leads (now start {self._start_of(best)})"
+        copies, best = len(trained_by_start(pool)[1]), self._best()
         fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
-        ahead = self.ahead.get(best, Advantage())
-        if not ahead.rounds:
+        if best not in self.ahead:
             return f"{fallback}, as nothing else was tried yet"
-        rounds = f"about {round(ahead.weight)} rounds" if ahead.rounds > 1 else "1 round"
-        told = f"{what} has been {ahead} than {fallback} over {rounds}"
-        return told if picked is self.offered[best] else f"{told}, which is not sure enough"
+        ahead = self.ahead[best]
+        rounds = f"{ahead.rounds} rounds, newer ones counting more" if ahead.rounds > 1 else "1 round"
+        told = f"{self._told(best)} has been {ahead} than {fallback} over {rounds}"
+        if picked is not self.offered[best]:
+            told += f"; {'that is not sure enough, ' if ahead.mean > 0 else ''}so {fallback} plays"
+        others = (f"{self._told(name)} {self.ahead[name]}" for name in self.offered if name != best)
+        return f"{told} ({', '.join(others)})"
 
-    def _start_of(self, name: str) -> int:
-        found = self.offered[name].name
-        return found.start if isinstance(found, Span) else 1
+    def _told(self, name: str) -> str:
+        if name != LEADER:
+            return TOLD[name]
+        leading = self.offered[LEADER].name
+        return f"whoever leads (now start {leading.start if isinstance(leading, Span) else 1})"
 
     def copy(self) -> Self:
-        twin = replace(self)
-        for name in ("shares", "right", "rounds", "offered", "ahead"):
-            setattr(twin, name, dict(getattr(self, name)))
+        twin = type(self).__new__(type(self))
+        twin.__dict__ = {name: dict(value) if isinstance(value, dict) else value for name, value in vars(self).items()}
         return twin
 
 
@@ -184,12 +195,13 @@ class Spanwise(Scheme):
     >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
     (['sun'], 'average')
 
-    No data is held back and no horizon is needed. Until something else has been better than that by more than its
-    standard error, it is the average of `copies` independent plain learners, bit for bit.
+    No data is held back and no horizon is needed. It is the average of `copies` independent plain learners, bit for
+    bit, until something else has been better than that by more than its standard error.
 
     Args:
         learner: anything with fresh, learn and logits; a scikit-learn or River classifier, a torch module.
-        copies: plain learners that are averaged; if None, 12, or 1 of a learner that says it is `seedless`.
+        copies: plain learners that are averaged; if None, 18, or 1 of a learner that says it is `seedless`. With one,
+            another starts every round; with several, after round 16, every fourth.
         seed: one seed makes the run repeatable.
         classes: all classes, where they are known; else they grow as they appear.
         transactional: train copies, so that a failed round changes nothing. False saves the copies.
@@ -205,7 +217,7 @@ class Spanwise(Scheme):
         transactional: bool = True,
     ) -> None:
         learner = adapt(learner)
-        cover = WithCopies(MRI(2), copies_of(learner) if copies is None else copies)
+        cover = cover_of(copies_of(learner) if copies is None else copies)
         algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=Guarded(), seed=seed)
         super().__init__(algorithm, classes=classes, transactional=transactional)
 
@@ -213,6 +225,15 @@ class Spanwise(Scheme):
 def copies_of(learner: Learner) -> int:
     """How many plain learners are worth averaging: one, where all would be the same."""
     return 1 if getattr(learner, "seedless", False) else MANY
+
+
+def cover_of(copies: int) -> WithCopies:
+    """So many copies, and who is alive beside them.
+
+    >>> cover_of(1).starts(30), cover_of(18).starts(30)
+    ([1, 17, 25, 27, 29, 30], [1, 17, 25, 29])
+    """
+    return WithCopies(Thinned(MRI(2), EVERY, AFTER) if copies > 1 else MRI(2), copies)
 
 
 def mean_pool(cover: Cover, rounds: int) -> int:
@@ -223,10 +244,10 @@ def mean_pool(cover: Cover, rounds: int) -> int:
 def ensemble_size(rounds: int, copies: int) -> int:
     """Plain learners that cost as much as `Spanwise`; one, where all would be the same.
 
-    >>> ensemble_size(100, copies=12)
-    18
+    >>> ensemble_size(100, copies=18)
+    22
     """
-    return mean_pool(WithCopies(MRI(2), copies), rounds) if copies > 1 else 1
+    return mean_pool(cover_of(copies), rounds) if copies > 1 else 1
 
 
 def trained_by_start(pool: Pool) -> dict[int, tuple[Span, ...]]:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
-from spanwise.bench.suite.learners import LEARNERS
+from spanwise.bench.suite.learners import LEARNERS, PEER, SEEDLESS
 from spanwise.bench.suite.play import Task
 from spanwise.bench.suite.recording import Recording
 from spanwise.bench.suite.streams import STREAMS
@@ -25,11 +25,19 @@ from spanwise.core.spans import MRI, Cover, Span
 from spanwise.errors import DataError
 from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
-from spanwise.schemes.covers import WithCopies
+from spanwise.schemes.covers import Thinned
 from spanwise.schemes.plain import Plain, PlainEnsemble
-from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, ensemble_size, mean_pool
+from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, cover_of, ensemble_size, mean_pool
 
-HEADER = ("Spanwise", "mean gain", "worst cell", "over an ensemble of its size", "worst against it")
+HEADER = (
+    "Spanwise",
+    "mean gain",
+    "worst cell",
+    "with randomness",
+    "over an ensemble of its size",
+    "worst against it",
+    "with randomness",
+)
 
 
 @dataclass
@@ -58,21 +66,22 @@ class Variant:
 
     Attributes:
         choice: made anew for every run.
-        factor: of the cover.
         copies: of a learner with randomness.
+        young: which others are alive; if None, those that `Spanwise` keeps beside so many copies.
     """
 
     choice: Callable[[], Guarded] = Guarded
-    factor: int = 2
     copies: int = MANY
+    young: Cover | None = None
 
     def make(self, learner: Any, *, seed: int, classes: Sequence[Any], copies: int) -> Scheme:
-        """Around a learner of which so many copies were recorded to be averaged."""
+        """Around a learner of which `Spanwise` averages so many copies."""
         algorithm = Algorithm(learner, cover=self.cover(copies), evidence=Unjudged(), choice=self.choice(), seed=seed)
         return Scheme(algorithm, classes=classes)
 
     def cover(self, copies: int) -> Cover:
-        return WithCopies(MRI(self.factor), min(self.copies, copies))
+        usual = cover_of(self.copies if copies > 1 else 1)
+        return usual if self.young is None else replace(usual, cover=self.young)
 
     def size(self, rounds: int, copies: int) -> int:
         """Plain learners that cost as much, or as many as were recorded; one, where all would be the same."""
@@ -94,7 +103,13 @@ VARIANTS: dict[str, Variant] = {
     "advantages never decay": Variant(partial(Guarded, decay=1.0)),
     "memory 0.8": Variant(partial(Guarded, memory=0.8)),
     "memory 0.2": Variant(partial(Guarded, memory=0.2)),
-    "factor 4": Variant(factor=4),
+    "a start every round": Variant(young=MRI(2)),
+    "a start every 2 rounds from the first on": Variant(young=Thinned(MRI(2), 2)),
+    "a start every 4 rounds from the first on": Variant(young=Thinned(MRI(2), 4)),
+    "a start every 8 rounds from the first on": Variant(young=Thinned(MRI(2), 8)),
+    "a start every round, living twice as long": Variant(young=MRI(4)),
+    "12 copies": Variant(copies=12),
+    "12 copies, a start every round": Variant(copies=12, young=MRI(2)),
     "6 copies": Variant(copies=6),
     "1 copy": Variant(copies=1),
 }
@@ -126,9 +141,9 @@ def play(task: Task, work: Path) -> dict[str, Points]:
 
 
 def recorded(work: Path) -> list[Task]:
-    """Seed 0 of all that is there of the development streams."""
+    """Seed 0 of all that is there of the development streams, but of the learner that is reported apart."""
     streams = [stream for stream, source in STREAMS.items() if source.role == "development"]
-    tasks = [Task(stream, learner, 0) for stream in streams for learner in LEARNERS]
+    tasks = [Task(stream, learner, 0) for stream in streams for learner in LEARNERS if learner != PEER]
     found = [task for task in tasks if (work / "records" / task.file).exists()]
     if not found:
         raise DataError(f"{work} holds no record of a development stream: run `spanwise bench suite` with it first")
@@ -141,9 +156,9 @@ def run(work: Path, out: Path, workers: int) -> str:
     cells = dict(sorted(each(partial(play, work=work), found, workers), key=lambda pair: found.index(pair[0])))
     rows = [
         {"stream": task.stream, "learner": task.learner, "variant": name}
-        | {what: round(points, 4) for what, points in found._asdict().items()}
+        | {what: round(value, 4) for what, value in points._asdict().items()}
         for task, variants in cells.items()
-        for name, found in variants.items()
+        for name, points in variants.items()
     ]
     table = markdown(HEADER, [line(name, cells) for name in VARIANTS])
     out.mkdir(parents=True, exist_ok=True)
@@ -153,10 +168,12 @@ def run(work: Path, out: Path, workers: int) -> str:
 
 
 def line(name: str, cells: Mapping[Task, Mapping[str, Points]]) -> tuple[str, ...]:
-    """What is told of one variant: of its gain and of its lead over the ensemble, the mean and the worst cell."""
+    """Of a variant's gain and its lead over the ensemble: mean, worst cell, mean of learners with randomness."""
     told = [name]
     for what in range(2):
         points = {task: found[name][what] for task, found in cells.items()}
         worst = min(points, key=lambda task: points[task])
         told += [f"{fmean(points.values()):+.2f}", f"{points[worst]:+.2f} ({worst.stream}, {worst.learner})"]
+        random = [one for task, one in points.items() if task.learner not in SEEDLESS]
+        told.append(f"{fmean(random):+.2f}" if random else "")
     return tuple(told)

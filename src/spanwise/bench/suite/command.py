@@ -14,9 +14,10 @@ from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
 from spanwise.bench.suite.bars import report, wrapped
 from spanwise.bench.suite.learners import LEARNERS, PEER, RIVER, SEEDS, suits
-from spanwise.bench.suite.play import SCHEMES, Task, play
+from spanwise.bench.suite.play import SCHEMES, Task, play, schemes_for
 from spanwise.bench.suite.scores import Score, add, read
-from spanwise.bench.suite.streams import STREAMS, Role
+from spanwise.bench.suite.sources import Role
+from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, places, summary
 
 ROLES = {name: source.role for name, source in STREAMS.items()}
@@ -32,7 +33,7 @@ class Suite:
         out: folder of results; what is scored there is not played again.
         streams: names; the development streams if empty, as the others are looked at once, and by name.
         learners: names; all if empty.
-        schemes: names; all if empty.
+        schemes: names; all if empty. The learner that adapts by itself is played plain and wrapped alone.
         seeds: how many; what each learner needs if None.
     """
 
@@ -47,13 +48,14 @@ class Suite:
     def tasks(self) -> list[Task]:
         """Seed by seed, so that a table can be made before all is done."""
         streams = self.streams or [name for name, role in ROLES.items() if role == "development"]
+        wanted = set(self.schemes or SCHEMES)
         found = [
-            Task(stream, learner, seed, tuple(self.schemes) or SCHEMES)
+            Task(stream, learner, seed, tuple(name for name in schemes_for(learner) if name in wanted))
             for stream in streams
             for learner in self._suited(stream)
             for seed in range(self.seeds or SEEDS[learner])
         ]
-        return sorted(found, key=lambda task: task.seed)
+        return sorted((task for task in found if task.schemes), key=lambda task: task.seed)
 
     def _suited(self, stream: str) -> list[str]:
         source, wanted = STREAMS[stream], self.learners or list(LEARNERS)
@@ -67,11 +69,11 @@ class Suite:
     def file(self) -> Path:
         return self.out / "suite_scores.jsonl"
 
-    def left(self) -> list[Task]:
-        """Tasks with the schemes that have no score yet."""
+    def left(self, tasks: Sequence[Task]) -> list[Task]:
+        """Those tasks, with the schemes that have no score yet."""
         done = {(one.stream, one.learner, one.seed, one.scheme) for one in read(self.file)}
         left = []
-        for task in self.tasks():
+        for task in tasks:
             missing = [name for name in task.schemes if (task.stream, task.learner, task.seed, name) not in done]
             if missing:
                 left.append(replace(task, schemes=tuple(missing)))
@@ -79,22 +81,38 @@ class Suite:
 
     def run(self, workers: int) -> None:
         """Play what is not done, and keep each play as soon as it is over."""
-        left, begin = self.left(), monotonic()
-        say(f"{len(self.tasks())} plays, {len(left)} of them to be played")
+        tasks, begin = self.tasks(), monotonic()
+        left = self.left(tasks)
+        say(f"{len(tasks)} plays, {len(left)} of them to be played")
         work = partial(play, data=self.data, work=self.work)
         firsts = {(task.stream, task.learner): task for task in reversed(left)}.values()  # seeds may share their record
         waves = [task for task in left if task in firsts], [task for task in left if task not in firsts]
         done = chain.from_iterable(each(work, wave, workers) for wave in waves)
         for number, (task, scores) in enumerate(done, start=1):
             add(self.file, scores)
-            minutes = (monotonic() - begin) / 60 * (len(left) - number) / number
-            say(f"{number} of {len(left)}: {task}; about {minutes:.0f} minutes to go")
+            minutes = (monotonic() - begin) / 60
+            say(f"{number} of {len(left)}: {task}; about {minutes * (len(left) - number) / number:.0f} minutes to go")
+        if left:
+            say(f"{len(left)} plays in {(monotonic() - begin) / 60:.1f} minutes")
+
+    def forecast(self) -> list[str]:
+        """What is left to play, and how long each play takes on one core at most: as if its schemes shared nothing."""
+        known = {(one.stream, one.learner, one.scheme): one.seconds for one in read(self.file)}
+        lines, minutes, unknown = [], 0.0, 0
+        for task in self.left(self.tasks()):
+            took = [known.get((task.stream, task.learner, scheme)) for scheme in task.schemes]
+            seconds = [one for one in took if one is not None]
+            whole = len(seconds) == len(took)
+            minutes, unknown = minutes + sum(seconds) / 60, unknown + (not whole)
+            lines.append(f"  {task}: {f'at most {sum(seconds) / 60:.1f} minutes' if whole else 'never played here'}")
+        more = f", and {unknown} that were never played with this --out" if unknown else ""
+        return [*lines, f"{len(lines)} play{'s' * (len(lines) != 1)}; at most {minutes:.0f} minutes on one core{more}"]
 
     def _used(self, scores: Sequence[Score]) -> list[str]:
         return ["scikit-learn", "river"] if any(one.learner in RIVER for one in scores) else ["scikit-learn"]
 
     def write(self) -> str:
-        """suite.json, suite.md, and the table of all that is scored."""
+        """A file of JSON, one of Markdown, and the table of all that is scored."""
         scores = read(self.file)
         found = places(scores, ROLES)
         others = [place for place in found if place.learner != PEER]

@@ -10,7 +10,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any, cast
 
-from spanwise.bench.suite.streams import Kind
+from spanwise.bench.suite.sources import Kind
 from spanwise.errors import SettingError, UnknownNameError
 from spanwise.learner import Learner
 
@@ -126,5 +126,5 @@ SEEDLESS = frozenset({"naive-bayes", "hoeffding-tree"})
 PEER = "adaptive-forest"
 """It adapts by itself, and so is reported apart: is it better wrapped than alone?"""
 
-SEEDS = {name: 2 if name in RIVER else 5 for name in LEARNERS}
-"""How many, from 0. River's learners are slow, and its tree has no randomness: seeds differ in what AWE holds back."""
+SEEDS = {name: 2 if name == PEER else 5 for name in LEARNERS}
+"""How many, from 0; the forest is slow. Of learners without randomness, seeds differ in what AWE holds back alone."""

@@ -6,7 +6,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from spanwise.bench.suite.learners import make
+from spanwise.bench.folder import where
+from spanwise.bench.suite.learners import PEER, make
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.record import record
 from spanwise.bench.suite.recording import Recording
@@ -20,18 +21,19 @@ from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
 from spanwise.learner import Learner
 from spanwise.schemes.cbce import CBCE
-from spanwise.schemes.covers import Copies, Geometric, WithCopies
+from spanwise.schemes.covers import Copies, Geometric
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.saol import SAOL
-from spanwise.schemes.spanwise import Spanwise, copies_of, ensemble_size
+from spanwise.schemes.spanwise import Spanwise, copies_of, cover_of, ensemble_size
 from spanwise.schemes.vote import Vote
 
 Make = Callable[..., Scheme]
 
 
-def covers(rounds: int, copies: int) -> list[Cover]:
-    """All instances that a replayed scheme may want."""
-    return [MRI(), WithCopies(MRI(2), copies), Geometric(), Copies(ensemble_size(rounds, copies))]
+def covers(rounds: int, copies: int, learner: str) -> list[Cover]:
+    """All instances that any replayed scheme may want that is played with a learner."""
+    others = [] if learner == PEER else [MRI(), Geometric()]
+    return [cover_of(copies), Copies(ensemble_size(rounds, copies)), *others]
 
 
 def replayed(rounds: int, copies: int) -> dict[str, Make]:
@@ -60,6 +62,13 @@ def live(rounds: int) -> dict[str, Make]:
 
 REPLAYED, LIVE = tuple(replayed(2, 1)), tuple(live(2))
 SCHEMES = (*REPLAYED, *LIVE)
+OF_COPIES = frozenset({PLAIN, "plain-ensemble", "fall-back", "spanwise"})
+"""The plain learner, and those in which copies of it play: all that is asked of a learner that adapts by itself."""
+
+
+def schemes_for(learner: str) -> list[str]:
+    """Those that are played with a learner."""
+    return [name for name in SCHEMES if learner != PEER or name in OF_COPIES]
 
 
 @dataclass(frozen=True)
@@ -97,14 +106,14 @@ def heard(task: Task, learner: Learner, stream: Any, work: Path) -> list[Score]:
     """Of those of the task's schemes that can be replayed, on a record that is made if it is not there."""
     if not set(REPLAYED) & set(task.schemes):
         return []
-    copies, recorded = copies_of(learner), task.recorded(learner)
+    recorded, copies = task.recorded(learner), copies_of(learner)
     path = work / "records" / recorded.file
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        record(learner, stream, covers(len(stream), copies), recorded.seed, path)
+        record(learner, stream, covers(len(stream), copies, task.learner), recorded.seed, path)
     recording = Recording(path)
     found = scores(recorded, replayed(len(stream), copies), recording.learner(), recording.stream)
-    return [replace(score, seed=task.seed) for score in found]
+    return [replace(score, seed=task.seed, where=recording.where or score.where) for score in found]
 
 
 def scores(task: Task, makers: Mapping[str, Make], learner: Any, stream: Any) -> list[Score]:
@@ -125,6 +134,7 @@ def scores(task: Task, makers: Mapping[str, Make], learner: Any, stream: Any) ->
             task.seed,
             tuple(round(float(accuracy), 6) for accuracy in evaluation.accuracy_of(line.scheme)),
             round(line.seconds, 3),
+            where(),
         )
         for line in evaluation.summary()
     ]

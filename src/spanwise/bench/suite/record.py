@@ -14,6 +14,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
+from spanwise.bench.folder import where
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.core import rows
 from spanwise.core.labels import Labels
@@ -69,7 +70,7 @@ def record(
             if progress is not None:
                 progress(t)
     write_index(aside, taken)
-    told = {"format": FORMAT, "seed": pool.seed, "classes": labels.classes}
+    told = {"format": FORMAT, "seed": pool.seed, "classes": labels.classes, "where": where()}
     (aside / "recording.json").write_text(json.dumps(told) + "\n", encoding="utf-8")
     for one in aside.iterdir():
         with one.open("rb") as written:

@@ -35,6 +35,7 @@ class Recording:
     Attributes:
         classes: the labels, sorted; pass them to every scheme.
         seed: of the run.
+        where: it was made: the machine and the versions, in words. Early ones did not say.
         stream: the rounds; X holds the number of each row, y its label.
         instances: (start, copy) of the instances alive, round after round.
         seconds: what each of them took to learn the round, and to be asked about it.
@@ -51,6 +52,7 @@ class Recording:
             self.seconds: Array = np.load(self.path / "seconds.npy", allow_pickle=False)
             self.logprobs = np.memmap(self.path / "logprobs.f32", FLOAT, mode="r")
             self.format, self.seed, self.classes = told["format"], told["seed"], list(told["classes"])
+            self.where: str = told.get("where", "")
         except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
             raise SnapshotError(f"{path} is no recording, or a torn one ({error}): record it anew") from error
         if self.format != FORMAT:

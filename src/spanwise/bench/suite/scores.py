@@ -23,6 +23,7 @@ class Score:
         stream, learner, scheme, seed: which one.
         accuracies: of every round that was scored.
         seconds: spent predicting and learning.
+        where: it was played: the machine and the versions, in words. Early plays did not say.
     """
 
     stream: str
@@ -31,6 +32,12 @@ class Score:
     seed: int
     accuracies: tuple[float, ...]
     seconds: float
+    where: str = ""
+
+    @property
+    def machine(self) -> str:
+        """Of what `where` tells, what seconds depend on most; those who did not say are taken for one."""
+        return self.where.partition(",")[0]
 
     @property
     def accuracy(self) -> float:

@@ -1,135 +1,24 @@
 """The streams of the suite: those a scheme is found on, and those that confirm it.
 
 A scheme may be tuned on the *development* streams as often as one likes. The *confirmation* streams are not looked at
-until it is fixed, and then once. An *adversary* gives nobody a chance to learn from the past, and is reported apart. A
-stream is a recipe until it is opened with the folder of its file.
+until it is fixed, and then once. The *replication* streams came later, when it was changed once more, and are for that
+one look. An *adversary* gives nobody a chance to learn from the past, and is reported apart.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 from functools import partial
-from importlib import import_module
-from pathlib import Path
-from typing import Any, Literal
-from zipfile import BadZipFile
 
-import numpy as np
-
-from spanwise.errors import DataError
-from spanwise.learner import Array
-from spanwise.streams import Abrupt, Batch, CovariateShift, Gradual, LabelShift, Recurring, Stationary
-from spanwise.streams.synthetic import Synthetic
+from spanwise.bench.suite.sources import Source, array_file, generated, phases, pictures, synthetic, table
+from spanwise.streams import Abrupt, CovariateShift, Gradual, LabelShift, Recurring, Stationary
 from spanwise.streams.wildtime import WildTime
-
-Role = Literal["development", "confirmation", "adversary"]
-Kind = Literal["array", "text", "columns"]
-"""What a learner is given: an array of numbers, a list of texts, or columns of numbers and categories."""
 
 HALF_YEAR = 365.25 / 2
 """Days."""
 
-
-@dataclass(frozen=True)
-class Source:
-    """Where a stream of the suite comes from.
-
-    Attributes:
-        role: what it may be used for.
-        kind: what its batches hold.
-        open: the stream, from the folder that its file lies in; it has a length, and `classes`, all labels sorted.
-    """
-
-    role: Role
-    kind: Kind
-    open: Callable[[Path], Any]
-
-
-class ArrayFile:
-    """The arrays X and y of an NPZ file, whose rows are in the order of time, cut into rounds of equal length.
-
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     np.savez(Path(folder) / "days.npz", X=np.arange(6.0)[:, None], y=[0, 1, 1, 0, 1, 0])
-    ...     stream = ArrayFile(Path(folder) / "days.npz", every=2.5)
-    >>> len(stream), stream.classes, [y.tolist() for _, y in stream]
-    (3, [0, 1], [[0, 1], [1, 0, 1], [0]])
-
-    Args:
-        path: the file.
-        every: rows a round, on average where that is no whole number; the last round has what is left.
-    """
-
-    def __init__(self, path: Path, every: float) -> None:
-        self.X, self.y = _arrays(path)
-        self.classes: list[int] = np.unique(self.y).tolist()
-        self.cuts = [int(i * every) for i in range(int(np.ceil(len(self.y) / every)))] + [len(self.y)]
-
-    def __len__(self) -> int:
-        return len(self.cuts) - 1
-
-    def __iter__(self) -> Iterator[Batch]:
-        for start, end in zip(self.cuts, self.cuts[1:], strict=False):
-            yield Batch(self.X[start:end].astype(float), self.y[start:end])
-
-
-class Flat:
-    """A stream of pictures whose pixels are given as rows of numbers.
-
-    Args:
-        stream: of batches with pictures (n, channels, height, width).
-        block: so many by so many pixels are averaged into one.
-    """
-
-    def __init__(self, stream: Any, block: int = 1) -> None:
-        self.stream, self.block = stream, block
-        self.classes: list[int] = stream.classes
-
-    def __len__(self) -> int:
-        return len(self.stream)
-
-    def __iter__(self) -> Iterator[Batch]:
-        for batch in self.stream:
-            n, channels, height, width = batch.X.shape
-            shape = n, channels, height // self.block, self.block, width // self.block, self.block
-            blocks = batch.X.astype(float).reshape(shape).mean(axis=(3, 5)) if self.block > 1 else batch.X.astype(float)
-            yield replace(batch, X=blocks.reshape(n, -1))
-
-
-def array_file(file: str, every: float, folder: Path) -> ArrayFile:
-    return ArrayFile(Path(folder) / file, every)
-
-
-def table(file: str, folder: Path, **settings: Any) -> Any:
-    """A `FileStream`, which needs pyarrow."""
-    return import_module("spanwise.streams.files").FileStream(Path(folder) / file, **settings)
-
-
-def pictures(law: str, folder: Path, block: int = 1, **settings: Any) -> Flat:
-    """A stream of `spanwise.streams.images`, which needs scipy."""
-    images = import_module("spanwise.streams.images")
-    return Flat(getattr(images, law)(folder=folder, rounds=60, size=500, **settings), block)
-
-
-def synthetic(law: type[Synthetic], folder: Path, *, classes: int = 4, **settings: Any) -> Synthetic:
-    """A stream that is drawn and not read."""
-    return law(rounds=100, size=300, classes=list(range(classes)), **settings)
-
-
-def _arrays(path: Path) -> tuple[Array, Array]:
-    if not path.is_file():
-        raise DataError(f"there is no file {path}: expected an NPZ file with arrays X and y, a row for a point in time")
-    try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            X, y = arrays["X"], arrays["y"].astype(np.int64)
-    except (KeyError, ValueError, OSError, BadZipFile) as error:
-        raise DataError(f"{path} cannot be read: {error}. Expected an NPZ file with arrays X and y") from error
-    if X.ndim != 2 or y.ndim != 1 or not 0 < len(X) == len(y):
-        raise DataError(f"{path} holds X {X.shape} and y {y.shape}: expected (n, d) and (n,), with a row or more")
-    return X, y
-
-
 HEADLINES = partial(table, "huffpost.parquet", label="category", time="date", text="headline")
 TURNED = ((1, 0.0), (16, 75.0), (31, 160.0), (46, 0.0))
+
+DIGITS = phases("n_drift_features", 0, 3, 5, 7, noise_percentage=0.1, irrelevant_features=True)
+MOVING = {"n_classes": 4, "n_features": 10, "n_centroids": 20, "n_drift_centroids": 20, "change_speed": 0.0001}
 
 STREAMS: dict[str, Source] = {
     "electricity": Source("development", "array", partial(array_file, "elec2.npz", 336)),  # a week of half-hours
@@ -158,5 +47,47 @@ STREAMS: dict[str, Source] = {
     "second-stationary": Source(
         "confirmation", "array", partial(synthetic, Stationary, classes=6, features=20, seed=1)
     ),
+    "tweets": Source(
+        "replication", "text", partial(table, "tweets.parquet", label="source", time="time", text="text", every=200)
+    ),
+    "movies": Source(
+        "replication", "text", partial(table, "movies.parquet", label="genre", time="time", text="title", every="year")
+    ),
+    "rodents": Source(
+        "replication", "columns", partial(table, "rodents.parquet", label="species_id", time="time", every="quarter")
+    ),
+    "stops": Source(
+        "replication", "columns", partial(table, "stops.parquet", label="problem", time="time", every="week")
+    ),
+    "strikes": Source(
+        "replication", "columns", partial(table, "strikes.parquet", label="phase_of_flt", time="time", every=200)
+    ),
+    "pizzas": Source(
+        "replication", "columns", partial(table, "pizzas.parquet", label="type", time="time", every="week")
+    ),
+    "ratings": Source(
+        "replication", "columns", partial(table, "ratings.parquet", label="liked", time="time", every=1000)
+    ),
+    "sea": Source("replication", "array", partial(generated, "SEA", phases=phases("variant", 0, 3, 1, 2, noise=0.1))),
+    "agrawal": Source(
+        "replication",
+        "array",
+        partial(generated, "Agrawal", phases=phases("classification_function", 0, 4, 2, 6, perturbation=0.05)),
+    ),
+    "sine": Source(
+        "replication",
+        "array",
+        partial(generated, "Sine", phases=phases("classification_function", 0, 1, 2, 3, has_noise=True)),
+    ),
+    "led": Source("replication", "array", partial(generated, "LEDDrift", phases=DIGITS, labels=10)),
+    "hyperplane": Source(
+        "replication", "array", partial(generated, "Hyperplane", phases=[{"n_drift_features": 5, "mag_change": 0.001}])
+    ),
+    "moving-rbf": Source(
+        "replication",
+        "array",
+        partial(generated, "RandomRBFDrift", phases=[MOVING], labels=4, seeds=("seed_model", "seed_sample")),
+    ),
+    "stationary-waveform": Source("replication", "array", partial(generated, "Waveform", labels=3)),
     "new-each-round": Source("adversary", "array", partial(synthetic, Abrupt, every=1)),
 }

@@ -36,7 +36,7 @@ class Place:
         accuracy: mean over rounds and seeds.
         gain: over the plain learner of the same seed, in points.
         low, high: 95 % interval of the gain, over seeds and rounds.
-        cost: seconds, in those of the plain learner.
+        cost: seconds, in those of the plain learner; None where the two were not played on the same machine.
     """
 
     stream: str
@@ -48,7 +48,7 @@ class Place:
     gain: float
     low: float
     high: float
-    cost: float
+    cost: float | None
 
     def harmed(self, bar: float) -> bool:
         return self.gain < -bar and self.high < 0
@@ -74,7 +74,8 @@ def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tup
     ours = np.array([one.accuracies for one, _ in pairs])
     differences = 100 * (ours - np.array([plain.accuracies for _, plain in pairs]))
     low, high = interval(differences)
-    cost = fmean(one.seconds for one, _ in pairs) / max(1e-9, fmean(plain.seconds for _, plain in pairs))
+    took, plains = (fmean(score.seconds for score in scores) for scores in zip(*pairs, strict=True))
+    cost = took / max(1e-9, plains) if all(one.machine == plain.machine for one, plain in pairs) else None
     gain = float(differences.mean())
     seeds = tuple(one.seed for one, _ in pairs)
     return Place(stream, role, learner, scheme, seeds, float(ours.mean()), gain, low, high, cost)
@@ -175,13 +176,14 @@ def line(
     rival = by_scheme[ENSEMBLE]
     against = {at: by_scheme[name][at].gain - rival[at].gain for at in common}
     differs = any(against.values())
+    costs = [one.cost for one in cells if one.cost is not None]
     return (
         name,
         f"{fmean(one.gain for one in cells):+.2f}",
         f"{worst.gain:+.2f} ({worst.stream}, {worst.learner})",
         *harmed,
         rank,
-        f"{fmean(one.cost for one in cells):.1f}x",
+        f"{fmean(costs):.1f}x" if len(costs) == len(cells) else "",
         f"{fmean(against.values()):+.2f} (p {chance(against):.2g})" if differs else "",
         f"{min(against.values()):+.2f}" if differs else "",
     )
@@ -196,5 +198,5 @@ def document(found: Sequence[Place], scores: Sequence[Score], roles: Mapping[str
         gain = None if plain is None else round(100 * (one.accuracy - plain), 4)
         told = {"stream": one.stream, "role": roles.get(one.stream, ""), "learner": one.learner, "scheme": one.scheme}
         figures = {"accuracy": round(one.accuracy, 6), "gain": gain, "seconds": round(one.seconds, 2)}
-        rows.append({**told, "seed": one.seed, **figures})
+        rows.append({**told, "seed": one.seed, **figures} | ({"where": one.where} if one.where else {}))
     return {"rows": rows, "cells": [asdict(one) for one in found]}
