@@ -17,6 +17,9 @@ from spanwise.schemes.spanwise import copies_of
 X = np.zeros((2, 1))
 Y = np.array([0, 1])
 
+PLAYS = 5
+"""Of which the middle one counts, as clocks swing."""
+
 
 class Counting:
     """Does nothing, and counts who asked it to."""
@@ -165,9 +168,29 @@ def test_what_spanwise_adds_to_its_pool(record, name, rows, features, classes):
 
     Batches are as electricity's, 336 rows, 8 features and two classes, or larger; each is predicted and then learned.
     """
+    plays = sorted(spanwise_adds(make(name, "array", classes), rows, features, classes) for _ in range(PLAYS))
+    added, strictly, learners, kept, instances = plays[PLAYS // 2]
+    record(
+        benchmark=f"what_spanwise_adds_to_{name}" + ("_with_many_classes" if classes > 2 else ""),
+        rounds=135,
+        rows=rows,
+        features=features,
+        classes=classes,
+        instances=instances,
+        seconds_training_and_scoring=round(learners, 2),
+        seconds_starting_and_copying=round(kept, 2),
+        added=round(added, 4),
+        added_to_training_and_scoring=round(strictly, 4),
+        added_in_each_play=[round(one, 4) for one, *_ in plays],
+        added_to_training_and_scoring_in_each_play=[round(one, 4) for _, one, *_ in plays],
+    )
+    assert added < 0.10
+
+
+def spanwise_adds(learner, rows, features, classes):
+    """What all else adds to the pool's own time; to training and scoring alone; their seconds; instances at the end."""
     rng = np.random.default_rng(0)
     weights = rng.normal(size=(2, features, classes))
-    learner = make(name, "array", classes)
     model = Spanwise(TimedWhole(learner), copies=copies_of(learner), classes=range(classes))
     Timed.seconds = TimedWhole.kept = whole = 0.0
     for t in range(135):
@@ -178,19 +201,6 @@ def test_what_spanwise_adds_to_its_pool(record, name, rows, features, classes):
             model.predict(X)
         model.learn(X, y)
         whole += perf_counter() - begin
-    pool = Timed.seconds + TimedWhole.kept
-    added = (whole - pool) / pool
-    record(
-        benchmark=f"what_spanwise_adds_to_{name}" + ("_with_many_classes" if classes > 2 else ""),
-        rounds=135,
-        rows=rows,
-        features=features,
-        classes=classes,
-        instances=len(model.method.pool.spans),
-        seconds_training_and_scoring=round(Timed.seconds, 2),
-        seconds_starting_and_copying=round(TimedWhole.kept, 2),
-        seconds_in_all=round(whole, 2),
-        added=round(added, 4),
-        added_to_training_and_scoring=round((whole - Timed.seconds) / Timed.seconds, 4),
-    )
-    assert added < (0.10 if classes == 2 else 0.15)
+    learners, kept = Timed.seconds, TimedWhole.kept
+    pool = learners + kept
+    return (whole - pool) / pool, (whole - learners) / learners, learners, kept, len(model.method.pool.spans)

@@ -182,22 +182,53 @@ def test_what_is_said_of_the_suite_in_words_is_what_it_wrote():
     assert f"cost most, but for the adversary, was {-lost[next_worst]:.2f} points" in page
 
 
+def test_what_is_said_of_losses_in_words_is_what_the_suite_wrote():
+    page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
+    cells = json.loads((ROOT / "results" / "suite.json").read_text(encoding="utf-8"))["cells"]
+    found = {(cell["stream"], cell["learner"], cell["scheme"]): cell for cell in cells if cell["learner"] != PEER}
+    ours = {at[:2]: cell for at, cell in found.items() if at[2] == "spanwise" and cell["role"] != "adversary"}
+    literal, prequential = (
+        {at: found[*at, name]["gain"] - cell["gain"] for at, cell in ours.items() if (*at, name) in found}
+        for name in ("awe-literal", "awe-prequential")
+    )
+    assert f"by up to {max(prequential.values()):.2f} points (`movies`, naive Bayes)" in page
+    assert f"ahead in {sum(lead > 0 for lead in literal.values())} of the {len(literal)} cells" in page
+    assert f"by up to {max(literal.values()):.2f} (`arxiv-year`, naive Bayes)" in page
+    assert f"by {literal['weather', 'linear']:.2f} (`weather`, linear)" in page
+    worst = min(ours.values(), key=lambda cell: cell["gain"])
+    assert (worst["stream"], worst["learner"]) == ("rodents", "linear")
+    assert f"{-worst['gain']:.2f} points below the plain learner, in an interval" in page
+    assert f"from {worst['low']:.2f} to +{worst['high']:.2f}: the only cell of {len(ours)} that is more" in page
+    assert sum(cell["gain"] < -0.1 for cell in ours.values()) == 1
+
+
+def test_the_rounds_of_the_suites_streams_are_those_that_were_scored():
+    lines = re.findall(
+        r"^\| (`[^|]+`) \| (?:devel|confirm|replic|advers).* (\d+) \|$",
+        (DOCS / "bench.md").read_text(encoding="utf-8"),
+        re.MULTILINE,
+    )
+    told = {name: int(rounds) for names, rounds in lines for name in re.findall(r"`([^`]+)`", names)}
+    scores = (ROOT / "results" / "suite_scores.jsonl").read_text(encoding="utf-8").splitlines()
+    assert told == {one["stream"]: len(one["accuracies"]) for one in map(json.loads, scores)}
+
+
 def test_what_choosing_adds_is_what_the_benchmark_wrote():
     rows = json.loads((ROOT / "results" / "core_cost.json").read_text(encoding="utf-8"))["rows"]
     ours = {row["benchmark"].partition("what_spanwise_adds_to_")[2]: row for row in rows}
-    added, many, strictly = (
-        [f"{100 * ours[learner + kind][what]:.1f} %" for learner in ("linear", "mlp-fast", "naive-bayes")]
-        for kind, what in (
-            ("", "added"),
-            ("_with_many_classes", "added"),
-            ("", "added_to_training_and_scoring"),
-        )
+    small, large, strictly_small, strictly_large = (
+        [f"{100 * ours[learner + size][what]:.1f} %" for learner in ("linear", "mlp-fast", "naive-bayes")]
+        for what in ("added", "added_to_training_and_scoring")
+        for size in ("", "_with_many_classes")
     )
     page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
-    assert f"{added[0]} of the pool's own time with the linear model, {added[1]} with the fast MLP" in page
-    assert f"and {added[2]} with naive Bayes" in page
-    assert f"{many[0]}, {many[1]} and {many[2]} (`make bench`" in page
-    assert f"all else is {strictly[0]}, {strictly[1]} and {strictly[2]} on the smaller rounds" in page
+    assert f"{small[0]} of the pool's own time with the linear model, {small[1]} with the fast MLP" in page
+    assert f"and {small[2]} with naive Bayes" in page
+    assert f"{large[0]}, {large[1]} and {large[2]} (`make bench`" in page
+    assert f"all else is {strictly_small[0]}, {strictly_small[1]} and {strictly_small[2]} on the smaller rounds" in page
+    assert (
+        f"and {strictly_large[0]}, {strictly_large[1]} and {strictly_large[2]} on the larger: at most the 10 %" in page
+    )
 
 
 def test_what_is_said_of_the_stack_in_words_is_what_the_benchmark_wrote():

@@ -3,6 +3,7 @@
 import logging
 import sys
 from copy import deepcopy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -112,6 +113,11 @@ def same_arrays(one, two):
 
 
 # -- what is taken, and what is refused --------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Frozen:
+    rate: float
 
 
 @pytest.mark.parametrize(
@@ -422,6 +428,20 @@ def test_two_names_of_one_array_are_two_names_of_one_copy():
     twin = trained(LINEAR["sgd-average"]).copy().model
     assert twin.coef_ is twin._average_coef
     assert twin.intercept_ is twin._average_intercept
+
+
+def test_settings_that_forbid_changes_are_copied():
+    held = Frozen(0.5)
+    assert estimators.copy_estimator([held]) == [held]
+
+
+def test_what_was_learned_is_seen_as_the_pipeline_that_was_passed():
+    passed = make_pipeline("passthrough", StandardScaler(), None, GaussianNB())
+    learner = trained(passed)
+    assert [name for name, _ in learner.model.steps] == [name for name, _ in passed.steps]
+    assert [type(step) for _, step in learner.model.steps] == [type(step) for _, step in passed.steps]
+    assert np.array_equal(learner.model.predict(batch(9)[0]), learner.logits(batch(9)[0]).argmax(axis=1))
+    assert not hasattr(learner.template[-1], "theta_"), "the learner's own settings stay untrained"
 
 
 def test_an_object_that_knows_how_to_copy_itself_is_asked():

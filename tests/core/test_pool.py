@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 
 from spanwise.adapters.functions import FunctionLearner
 from spanwise.core.awe import AWE
-from spanwise.core.pool import Pool, complete, seed_of, softmax, softmax_each
+from spanwise.core.pool import Pool, complete, seed_of
 from spanwise.core.spans import MRI, LiteralMRI, Span
 from spanwise.errors import LearnerError, SpanwiseError
 from spanwise.schemes.plain import Plain
@@ -179,12 +179,3 @@ def test_the_plain_scheme_and_the_merged_pool_hand_start_1_the_same_seed():
     assert first_seed(lambda learner: Plain(learner, seed=5)) == first_seed(lambda learner: AWE(learner, seed=5))
     assert first_seed(lambda learner: AWE(learner, seed=5)) == seed_of(5, Span(1))
     assert first_seed(lambda learner: AWE(learner, seed=5, horizon=8, literal=True)) == seed_of(5, Span(1, 8, "R", 1))
-
-
-@given(st.integers(1, 6), st.integers(1, 40), st.integers(1, 30), st.sampled_from(["float32", "float64"]))
-def test_probabilities_are_the_same_bits_whoever_is_asked_beside(parts, n, classes, dtype):
-    rng = np.random.default_rng(n)
-    logits = [rng.normal(scale=5, size=(n, classes)).astype(dtype) for _ in range(parts)]
-    for together, alone in zip(softmax_each(logits), map(softmax, logits), strict=True):
-        assert together.dtype == alone.dtype
-        assert np.array_equal(together, alone)

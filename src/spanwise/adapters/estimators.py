@@ -82,20 +82,18 @@ def copy_estimator(estimator: Any) -> Any:
 
 
 def _copy(value: Any, memo: dict[int, Any]) -> Any:
-    kind: Any = type(value)
-    if kind in ATOMS:
-        return value
     key = id(value)
     if key in memo:
         return memo[key]
+    kind: Any = type(value)
     if kind is np.ndarray and not value.dtype.hasobject:
         memo[key] = twin = value.copy(order="K")
     elif kind is list or kind is tuple:
-        memo[key] = twin = kind([_copy(item, memo) for item in value])
+        memo[key] = twin = kind([item if type(item) in ATOMS else _copy(item, memo) for item in value])
     elif _is_plain(kind):
         memo[key] = twin = object.__new__(kind)
         twin.__dict__.update(
-            [(name, item if type(item) in ATOMS else _copy(item, memo)) for name, item in value.__dict__.items()]
+            {name: item if type(item) in ATOMS else _copy(item, memo) for name, item in value.__dict__.items()}
         )
     else:
         twin = deepcopy(value, memo)

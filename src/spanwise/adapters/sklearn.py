@@ -6,7 +6,8 @@ round, be saved without pickle, and say finite logits of exactly the classes see
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -106,8 +107,18 @@ class SklearnLearner:
 
     def copy(self) -> Self:
         twin = self._twin()
-        twin._hold(copy_estimator(self.model))
+        twin._hold(copy_estimator(self.steps))
         return twin
+
+    @property
+    def model(self) -> Any:
+        """The estimator with what it has learned, as a pipeline where one was passed."""
+        if not isinstance(self.template, Pipeline):
+            return self.classifier
+        learned = dict(zip(map(id, steps_of(self.template)), self.steps, strict=True))
+        model = copy(self.template)
+        model.steps = [(name, learned.get(id(step), step)) for name, step in self.template.steps]
+        return model
 
     def state(self) -> Mapping[str, Any]:
         return {"estimator": dump_estimator(self.model), "seen": self.seen, "begun": self.begun}
@@ -121,7 +132,7 @@ class SklearnLearner:
                 f"the snapshot holds {kinds[0]}, but {kinds[1]} was passed: pass the learner it was saved with"
             )
         check_same_settings(model, self.template)
-        self._hold(model)
+        self._hold(steps_of(model))
         self.seen, self.begun = np.array(state["seen"], dtype=bool), bool(state["begun"])
 
     def _twin(self) -> Self:
@@ -140,12 +151,12 @@ class SklearnLearner:
         return model.set_params(**dict(zip(self.random_states, seeds, strict=True)))
 
     def _begin(self, model: Any) -> None:
-        self._hold(model)
+        self._hold(steps_of(model))
         self.seen, self.begun = np.zeros(0, dtype=bool), False
 
-    def _hold(self, model: Any) -> None:
-        self.model = model
-        *self.before, self.classifier = steps_of(model)
+    def _hold(self, steps: Sequence[Any]) -> None:
+        self.steps = steps
+        *self.before, self.classifier = steps
 
     def _meet(self, counts: Array) -> None:
         """Take note of the classes of a batch, and make room for those that are new."""
@@ -166,12 +177,7 @@ class SklearnLearner:
 
     def _start_anew(self) -> None:
         """The classifier alone: what the steps before it know of the features is still true."""
-        blank = clone(self.classifier)
-        if isinstance(self.model, Pipeline):
-            self.model.steps[-1] = (self.model.steps[-1][0], blank)
-            self._hold(self.model)
-        else:
-            self._hold(blank)
+        self._hold([*self.before, clone(self.classifier)])
         self.begun = False
 
 

@@ -73,8 +73,8 @@ class Algorithm:
     def learn(self, X: Any, y: Array) -> RoundReport:
         """One round, lines 4 to 16; the lines without a number serve evidence and choices that the paper lacks."""
         said = self.scores(X)
+        self.choice.observe(said, y, self.current, self.cover, self.round)  # first, as it may ask everybody at once
         played = self.accuracy_played(said, y)  # 4-8
-        self.choice.observe(said, y, self.current, self.cover, self.round)
         train, held = self.evidence.divide(len(y), self.rng)  # 9
         self.evidence.before(said, y, self.judged(), self.reference)
         self.pool.learn(rows.take(X, train), y[train])  # 10

@@ -6,11 +6,12 @@ highest wins, the lowest class number among equals.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self, get_args
 
 import numpy as np
 
-from spanwise.core.pool import Pool, Scores, softmax
+from spanwise.core.pool import Pool, Scores
+from spanwise.core.probabilities import likeliest, softmax, weigh
 from spanwise.core.refine import Estimate
 from spanwise.core.spans import Cover, Span
 from spanwise.errors import SettingError
@@ -86,7 +87,7 @@ class Single:
         return said.of([self.span])[0]
 
     def proba(self, said: Scores) -> Array:
-        return said.proba_of([self.span])[0]
+        return np.asarray(said.proba_of([self.span])[0].T)
 
 
 @dataclass(frozen=True)
@@ -100,9 +101,8 @@ class Weighted:
     def scores(self, said: Scores) -> Array:
         spans = list(self.weights)
         if self.combine == "softmax":
-            parts = said.proba_of(spans)
-        else:
-            parts = [TRANSFORMS[self.combine](logits) for logits in said.of(spans)]
+            return weigh(list(self.weights.values()), said.proba_of(spans)).T
+        parts = [TRANSFORMS[self.combine](logits) for logits in said.of(spans)]
         return np.asarray(sum(self.weights[span] * part for span, part in zip(spans, parts, strict=True)))
 
     def proba(self, said: Scores) -> Array:
@@ -113,15 +113,15 @@ class Weighted:
 
 
 def check_combine(combine: str) -> None:
-    if combine not in TRANSFORMS:
-        raise SettingError(f"combine={combine!r}: choose from {', '.join(TRANSFORMS)}")
+    if combine not in get_args(Combine):
+        raise SettingError(f"combine={combine!r}: choose from {', '.join(get_args(Combine))}")
 
 
 def answers(model: Model, said: Scores) -> Array:
     """The class numbers that `model` predicts, worked out once however often it is asked."""
     _, known = said.answered.get(id(model), (model, None))
     if known is None:
-        known = np.asarray(model.scores(said).argmax(axis=1))
+        known = likeliest(model.scores(said).T)
         said.answered[id(model)] = model, known
     return known
 
@@ -132,4 +132,4 @@ def log_softmax(logits: Array) -> Array:
     return np.asarray(below - np.log(np.exp(below).sum(axis=1, keepdims=True)))
 
 
-TRANSFORMS: dict[str, Any] = {"raw": lambda logits: logits, "log-softmax": log_softmax, "softmax": softmax}
+TRANSFORMS: dict[str, Any] = {"raw": lambda logits: logits, "log-softmax": log_softmax}

@@ -8,12 +8,13 @@ import numpy as np
 
 from spanwise.core import rows
 from spanwise.core.loop import engine_for
+from spanwise.core.probabilities import averages
 from spanwise.core.spans import Span
 from spanwise.errors import LearnerError, SettingError
 from spanwise.learner import Array, Learner
 
-SMALL = 2048
-"""Numbers in an array on which numpy's own work is no more than the call of it."""
+Groups = tuple[tuple[Span, ...], ...]
+"""Instances that are averaged before anything else is done with them."""
 
 
 def seed_of(run: int, span: Span) -> int:
@@ -99,8 +100,7 @@ class Scores:
         self.n = rows.count(X)
         self.answered: dict[int, tuple[object, Array]] = {}  # by the identity of a model, and that model
         self._known: dict[Span, Array] = {}
-        self._proba: dict[Span, Array] = {}
-        self._means: dict[tuple[Span, ...], Array] = {}
+        self._means: dict[Groups, Array] = {}
 
     def of(self, spans: Sequence[Span]) -> list[Array]:
         """The logits of each of `spans`, (n, classes)."""
@@ -113,43 +113,18 @@ class Scores:
                 self._known[span] = complete(logits, self.n, self.pool.classes, span)
         return [self._known[span] for span in spans]
 
-    def proba_of(self, spans: Sequence[Span]) -> list[Array]:
-        """The probabilities of each of `spans`, (n, classes), worked out once however many models ask."""
-        new = [span for span in spans if span not in self._proba]
-        if new:
-            self._proba.update(zip(new, softmax_each(self.of(new)), strict=True))
-        return [self._proba[span] for span in spans]
+    def proba_of(self, spans: Sequence[Span]) -> Array:
+        """The probabilities of each of `spans`, (spans, classes, n)."""
+        return self.means_of(tuple((span,) for span in spans))
 
-    def mean_of(self, spans: tuple[Span, ...]) -> Array:
-        """The average of their probabilities, (n, classes), worked out once too."""
-        if spans not in self._means:
-            parts = self.proba_of(spans)
-            mean = sum(1.0 / len(spans) * proba for proba in parts) if len(parts) > 1 else parts[0]
-            self._means[spans] = np.asarray(mean)
-        return self._means[spans]
-
-
-def softmax(logits: Array) -> Array:
-    """Logits to probabilities, row by row.
-
-    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
-    [[0.5, 0.5], [1.0, 0.0]]
-    """
-    by_class = logits.T.copy()  # numpy is slow along a short last axis
-    by_class -= by_class.max(axis=0)
-    np.exp(by_class, out=by_class)
-    by_class /= by_class.sum(axis=0)
-    return by_class.T
-
-
-def softmax_each(parts: Sequence[Array]) -> list[Array]:
-    """The softmax of each, bit for bit, in one call where they are so small that a call costs more than they do."""
-    alike = len({(part.shape, part.dtype) for part in parts}) == 1
-    if not alike or parts[0].size > SMALL or len(parts[0]) < 2:  # of one row alone numpy sums in another order
-        return [softmax(part) for part in parts]
-    n = len(parts[0])
-    together = softmax(np.concatenate(parts))
-    return [together[i : i + n] for i in range(0, len(together), n)]
+    def means_of(self, groups: Groups) -> Array:
+        """The probabilities of each group, averaged over its members, (groups, classes, n); worked out once."""
+        if groups not in self._means:
+            logits = iter(self.of([span for spans in groups for span in spans]))
+            means = averages([[next(logits) for _ in spans] for spans in groups])
+            self._means |= {(spans,): means[i : i + 1] for i, spans in enumerate(groups)}
+            self._means[groups] = means
+        return self._means[groups]
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:

@@ -17,6 +17,7 @@ from spanwise.core.awe import Algorithm
 from spanwise.core.choice import Choice, Model, answers
 from spanwise.core.evidence import Unjudged
 from spanwise.core.pool import Pool, Scores
+from spanwise.core.probabilities import likeliest, weigh
 from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
@@ -55,10 +56,10 @@ class Averaged:
         return dict.fromkeys(self.spans, 1.0 / len(self.spans))
 
     def scores(self, said: Scores) -> Array:
-        return said.mean_of(self.spans)
+        return np.asarray(said.means_of((self.spans,))[0].T)
 
     def proba(self, said: Scores) -> Array:
-        return said.mean_of(self.spans) / sum(self.weights.values())  # which may be 1 but for a bit
+        return self.scores(said) / sum(self.weights.values())  # which may be 1 but for a bit
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,7 @@ class Mixed:
         return {span: share / len(spans) for spans, share in self.proportions.items() for span in spans}
 
     def scores(self, said: Scores) -> Array:
-        said.proba_of([span for spans in self.proportions for span in spans])  # at once
-        return np.asarray(sum(share * said.mean_of(spans) for spans, share in self.proportions.items()))
+        return weigh(list(self.proportions.values()), said.means_of(tuple(self.proportions))).T
 
     def proba(self, said: Scores) -> Array:
         return self.scores(said)
@@ -103,26 +103,24 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
-        said.proba_of([span for spans in groups.values() for span in spans])  # at once
-        proba = {start: said.mean_of(spans) for start, spans in groups.items()}
-        right = {start: one.argmax(axis=1) == y for start, one in proba.items()}
+        means = said.means_of(tuple(groups.values()))
+        right = dict(zip(groups, likeliest(means) == y, strict=True))
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage(self.decay))
             self.ahead[name] = before.after(answers(model, said) == y, right[1])
-        self._explain(proba, y)
+        self._explain(list(groups), means.reshape(len(means), -1).take(y * len(y) + np.arange(len(y)), axis=1))
         for start, rows in right.items():
             self.right[start] = self.memory * self.right.get(start, 0.0) + int(np.count_nonzero(rows)) / len(y)
             self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
 
-    def _explain(self, proba: Mapping[int, Array], y: Array) -> None:
-        """One step of expectation and maximisation: whom does each label speak for?"""
-        weights, rows = self._proportions(list(proba)), np.arange(len(y))
-        likely = np.array([one[rows, y] for one in proba.values()])
+    def _explain(self, starts: Sequence[int], likely: Array) -> None:
+        """One step of expectation and maximisation: whom does each label, so likely to each, speak for?"""
+        weights = self._proportions(starts)
         spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
-        shares = (spoken / spoken.sum(axis=0)).mean(axis=1)
+        spoken /= spoken.sum(axis=0)
         self.shares = {
-            start: self.memory * self.shares.get(start, 0.0) + float(share)
-            for start, share in zip(proba, shares, strict=True)
+            start: self.memory * self.shares.get(start, 0.0) + share
+            for start, share in zip(starts, spoken.mean(axis=1).tolist(), strict=True)
         }
 
     def _proportions(self, starts: Sequence[int]) -> dict[int, float]:

@@ -53,8 +53,11 @@ class Lead(NamedTuple):
     streams: tuple[float, float]
 
     def __str__(self) -> str:
-        low, high = self.chance
-        return f"{self.mean:+.2f} [{low:+.2f}, {high:+.2f}]"
+        (low, high), (least, most) = self.chance, self.streams
+        return (
+            f"{self.mean:+.2f} [{low:+.2f}, {high:+.2f}] over seeds and rounds; with streams drawn again "
+            f"[{least:+.2f}, {most:+.2f}]"
+        )
 
 
 def over_ensemble(scores: Iterable[Score], cells: Collection[tuple[str, str]]) -> Lead:
@@ -127,11 +130,10 @@ def where_nothing_shifts(cells: Cells) -> Bar | None:
 def the_lead(cells: Cells, scores: Sequence[Score]) -> Bar:
     """Held, if the interval over seeds and rounds of these streams lies above what is asked."""
     lead, p = over_ensemble(scores, cells.keys()), chance(ahead_of_the_ensemble(cells))
-    low, high = lead.streams
     return Bar(
         "over as many plain learners as it has instances",
         "at least 0.5, by a paired interval",
-        f"{lead} over seeds and rounds; with streams drawn again [{low:+.2f}, {high:+.2f}], p {p:.2g}",
+        f"{lead}, p of no lead {p:.2g}",
         lead.chance[0] >= 0.5,
     )
 
@@ -144,7 +146,7 @@ def of_these_with_randomness(cells: Cells, scores: Sequence[Score]) -> Bar | Non
     return Bar(
         "of these, learners with randomness alone, whose ensembles are more than one of them",
         "",
-        f"{over_ensemble(scores, ahead)}; behind in {behind} of {len(ahead)} cells",
+        f"{over_ensemble(scores, ahead)}, p of no lead {chance(ahead):.2g}; behind in {behind} of {len(ahead)} cells",
         None,
     )
 

@@ -1,0 +1,92 @@
+"""Logits to probabilities, averaged and weighed.
+
+Many instances at once, each class by itself: numpy is slow along a short last axis. What comes out for one does
+not depend, to the last bit, on who else is there, or on how many rows are worked on at a time.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spanwise.learner import Array
+
+CACHED, ROWS = 2**15, 128
+"""Numbers that stay in a processor's cache while they are worked on; rows that are worth a call of numpy."""
+
+
+def softmax(logits: Array) -> Array:
+    """Logits to probabilities, row by row.
+
+    >>> softmax(np.array([[0.0, 0.0], [1000.0, 0.0]])).tolist()
+    [[0.5, 0.5], [1.0, 0.0]]
+    """
+    return np.asarray(softmax_each([logits])[0].T)
+
+
+def softmax_each(parts: Sequence[Array]) -> Array:
+    """The softmax of each, (parts, classes, n)."""
+    if len({part.dtype for part in parts}) > 1:
+        return np.stack([softmax_each([part])[0] for part in parts])
+    n, classes = parts[0].shape
+    by_class = np.empty((len(parts), classes, n), parts[0].dtype)
+    np.concatenate([part.T for part in parts], out=by_class.reshape(len(parts) * classes, n))
+    by_class -= by_class.max(axis=1, keepdims=True)
+    np.exp(by_class, out=by_class)
+    by_class /= by_class.sum(axis=1, keepdims=True)
+    return by_class
+
+
+def averages(groups: Sequence[Sequence[Array]]) -> Array:
+    """The softmax of each, averaged over its group, (groups, classes, n), some rows after others."""
+    parts = [part for group in groups for part in group]
+    if len(groups) > 1 and len({part.dtype for part in parts}) > 1:
+        return np.concatenate([averages([group]) for group in groups])
+    n, classes = parts[0].shape
+    found = [
+        _average_over([len(group) for group in groups], softmax_each([part[rows] for part in parts]))
+        for rows in _blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes))))
+    ]
+    return found[0] if len(found) == 1 else np.concatenate(found, axis=2)
+
+
+def _average_over(sizes: Sequence[int], proba: Array) -> Array:
+    """Of so many after one another."""
+    if len(sizes) == len(proba):
+        return proba
+    ends = np.cumsum(sizes).tolist()
+    return np.stack(
+        [
+            weigh([1.0 / size] * size, proba[end - size : end]) if size > 1 else proba[end - 1]
+            for size, end in zip(sizes, ends, strict=True)
+        ]
+    )
+
+
+def _blocks(n: int, size: int) -> list[slice]:
+    """All of `n` rows, about `size` at a time; never one alone of several, which numpy sums in another order.
+
+    >>> _blocks(7, 3)
+    [slice(0, 3, None), slice(3, 7, None)]
+    """
+    starts = range(0, max(1, n - 1), size)
+    return [slice(start, end) for start, end in zip(starts, [*starts[1:], n], strict=True)]
+
+
+def weigh(weights: Sequence[float], parts: Array) -> Array:
+    """The weighted sum of `parts`, added up in their order.
+
+    >>> weigh([0.5, 2.0], np.array([[[1.0, 2.0]], [[3.0, 4.0]]])).tolist()
+    [[6.5, 9.0]]
+    """
+    return np.asarray((np.array(weights, dtype=parts.dtype)[:, None, None] * parts).sum(axis=0))
+
+
+def likeliest(scores: Array) -> Array:
+    """The class with the highest score, the first among equals: (..., classes, n) to (..., n).
+
+    >>> likeliest(np.array([[0.2, 0.5], [0.8, 0.5]])).tolist()
+    [1, 0]
+    """
+    if scores.shape[-2] == 2:  # numpy is slow to go along an axis as short as that
+        return np.asarray(scores[..., 1, :] > scores[..., 0, :]).astype(np.intp)
+    return np.asarray(scores.argmax(axis=-2))
