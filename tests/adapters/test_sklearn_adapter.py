@@ -424,6 +424,16 @@ def test_a_copy_goes_on_as_the_original_does(model):
     assert same_arrays(arrays(learner.model), arrays(twin.model))
 
 
+@over(LINEAR | BAYES | {"mlp": mlp(), "scaled": make_pipeline(StandardScaler(), SGDClassifier())})
+@pytest.mark.parametrize("kinds", [("float32", "float64"), ("float64", "float32"), ("int64", "float32")])
+def test_batches_may_come_in_any_precision(model, kinds):
+    learner = SklearnLearner(model)
+    for t, kind in enumerate(kinds * 2, start=1):
+        X, y = batch(t)
+        learner.learn(np.abs(np.round(X)).astype(kind), y)
+    assert np.isfinite(learner.logits(np.abs(np.round(batch(9)[0])))).all()
+
+
 def test_two_names_of_one_array_are_two_names_of_one_copy():
     twin = trained(LINEAR["sgd-average"]).copy().model
     assert twin.coef_ is twin._average_coef
