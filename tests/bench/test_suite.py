@@ -12,7 +12,7 @@ from spanwise.bench import __main__ as bench
 from spanwise.bench.suite import command
 from spanwise.bench.suite import play as playing
 from spanwise.bench.suite.ablation import VARIANTS, Variant
-from spanwise.bench.suite.bars import bars, by_cell, over_ensemble, report
+from spanwise.bench.suite.bars import bars, by_cell, every_cell, over_ensemble, report
 from spanwise.bench.suite.learners import LEARNERS, PEER, SEEDLESS, make
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.play import Task, covers, play, replayed
@@ -176,9 +176,14 @@ def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(s
     arguments = ["suite", "--streams", "abrupt", "--learners", "naive-bayes", "--seeds", "1"]
     places = ["--data", str(tmp_path), "--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
     bench.main([*arguments, *places])
-    rows = json.loads((tmp_path / "out" / "suite.json").read_text())["rows"]
+    out = tmp_path / "out"
+    rows = json.loads((out / "suite.json").read_text())["rows"]
     assert {row["role"] for row in rows} == {"development"}
-    assert "| spanwise |" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    for table, line in (("suite.md", "| spanwise |"), ("suite_cells.md", "| abrupt | naive-bayes |")):
+        assert line in (out / table).read_text()
+        assert (out / table).read_text() in shown
+    assert (out / "suite.png").stat().st_size > 10_000
     monkeypatch.setattr(command, "play", lambda *a, **k: pytest.fail("played again"))
     bench.main([*arguments, *places])
     capsys.readouterr()
@@ -313,8 +318,10 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
         "5 points on the hill, -0.2 where nothing shifts"
     )
     assert lead.streams == pytest.approx((-0.2, 5.0)), "two streams drawn again may be twice the same"
-    page = report(places(found, {"hill": "development", "stationary": "development"}), found, "development")
-    assert "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | not run | +5.00 | +1.00 |" in page
+    known = places(found, {"hill": "development", "stationary": "development"})
+    assert "| cells harmed by more than 0.1 | at most 5 % | 50 % | **no** |" in report(known, found, "development")
+    line = "| hill | linear | 1 | 60.00 | +10.00 [+10.00, +10.00] | not run | +5.00 | +1.00 |"
+    assert line in every_cell(known, "development")
     assert report(places(found, {}), found, "confirmation") == ""
 
 

@@ -152,16 +152,19 @@ def of_these_with_randomness(cells: Cells, scores: Sequence[Score]) -> Bar | Non
 
 
 def report(found: Sequence[Place], scores: Sequence[Score], role: str) -> str:
-    """The bars, which are not for adversaries, and every cell, as Markdown; nothing where nothing can be compared."""
+    """The bars, which are not for adversaries, as Markdown; nothing where nothing can be compared."""
     cells = by_cell(one for one in found if one.role == role)
-    if not cells:
+    if not cells or role == "adversary":
         return ""
-    table = markdown(HEADER, [line(schemes) for schemes in cells.values()], words=2)
-    if role == "adversary":
-        return table
     held = {True: "yes", False: "**no**", None: ""}
     told = [(bar.what, bar.asked, bar.measured, held[bar.held]) for bar in bars(cells, scores)]
-    return "\n".join([markdown(("spanwise", "asked", "measured", "held"), told), table])
+    return markdown(("spanwise", "asked", "measured", "held"), told)
+
+
+def every_cell(found: Sequence[Place], role: str) -> str:
+    """A line a cell, as Markdown."""
+    cells = by_cell(one for one in found if one.role == role)
+    return markdown(HEADER, [line(schemes) for schemes in cells.values()], words=2)
 
 
 def wrapped(found: Iterable[Place]) -> str:

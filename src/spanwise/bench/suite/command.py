@@ -2,9 +2,10 @@
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from time import monotonic
@@ -12,13 +13,14 @@ from typing import get_args
 
 from spanwise.bench.folder import made_with
 from spanwise.bench.processes import each
-from spanwise.bench.suite.bars import report, wrapped
+from spanwise.bench.suite.bars import every_cell, report, wrapped
 from spanwise.bench.suite.learners import LEARNERS, PEER, RIVER, SEEDS, suits
 from spanwise.bench.suite.play import SCHEMES, Task, play, schemes_for
 from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.sources import Role
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, places, summary
+from spanwise.errors import MissingExtraError
 
 ROLES = {name: source.role for name, source in STREAMS.items()}
 
@@ -112,21 +114,33 @@ class Suite:
         return ["scikit-learn", "river"] if any(one.learner in RIVER for one in scores) else ["scikit-learn"]
 
     def write(self) -> str:
-        """A file of JSON, one of Markdown, and the table of all that is scored."""
+        """JSON, Markdown and, where matplotlib is installed, a picture; all tables, to be shown."""
         scores = read(self.file)
         found = places(scores, ROLES)
         others = [place for place in found if place.learner != PEER]
         roles = [role for role in get_args(Role) if any(place.role == role for place in others)]
-        parts = {
-            f"{role.capitalize()} streams": f"{summary(others, role)}\n{report(others, scores, role)}" for role in roles
-        }
+        parts = {title(role): f"{summary(others, role)}\n{report(others, scores, role)}".strip() for role in roles}
         if peer := wrapped(place for place in found if place.learner == PEER):
             parts["The adaptive random forest"] = peer
-        table = "\n".join(f"### {title}\n\n{part}" for title, part in parts.items())
         text = json.dumps({**made_with(self._used(scores)), **document(found, scores, ROLES)}, indent=1)
         (self.out / "suite.json").write_text(text + "\n", encoding="utf-8")
-        (self.out / "suite.md").write_text(table, encoding="utf-8")
-        return table
+        (self.out / "suite.md").write_text(sections(parts), encoding="utf-8")
+        cells = sections({title(role): every_cell(others, role) for role in roles})
+        (self.out / "suite_cells.md").write_text(cells, encoding="utf-8")
+        try:
+            import_module("spanwise.bench.suite.picture").draw(others, self.out / "suite.png")
+        except MissingExtraError as error:
+            say(f"no picture: {error}")
+        return f"{cells}\n{sections(parts)}"
+
+
+def title(role: Role) -> str:
+    return f"{role.capitalize()} streams"
+
+
+def sections(parts: Mapping[str, str]) -> str:
+    """As Markdown."""
+    return "\n\n".join(f"### {title}\n\n{part.strip()}" for title, part in parts.items()) + "\n"
 
 
 def say(line: str) -> None:
