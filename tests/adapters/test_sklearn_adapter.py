@@ -6,9 +6,11 @@ from copy import deepcopy
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.cluster import MiniBatchKMeans
 from sklearn.feature_extraction.text import HashingVectorizer, TfidfVectorizer
@@ -18,10 +20,12 @@ from sklearn.naive_bayes import BernoulliNB, CategoricalNB, ComplementNB, Gaussi
 from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
+from sklearn.utils import get_tags
 
 from spanwise import snapshot
 from spanwise.adapters import estimators
 from spanwise.adapters.growth import grow
+from spanwise.adapters.precision import in_one_precision
 from spanwise.adapters.sklearn import SklearnLearner
 from spanwise.core.awe import AWE
 from spanwise.core.choice import softmax
@@ -424,14 +428,42 @@ def test_a_copy_goes_on_as_the_original_does(model):
     assert same_arrays(arrays(learner.model), arrays(twin.model))
 
 
+HELD = {"array": np.asarray, "frame": lambda X: pd.DataFrame(X, columns=list("abcd")), "sparse": csr_matrix}
+KINDS = [("float32", "float64"), ("float64", "float32"), ("int64", "float32"), ("float32", "int64")]
+
+
 @over(LINEAR | BAYES | {"mlp": mlp(), "scaled": make_pipeline(StandardScaler(), SGDClassifier())})
-@pytest.mark.parametrize("kinds", [("float32", "float64"), ("float64", "float32"), ("int64", "float32")])
-def test_batches_may_come_in_any_precision(model, kinds):
-    learner = SklearnLearner(model)
-    for t, kind in enumerate(kinds * 2, start=1):
+@pytest.mark.parametrize("kinds", KINDS, ids=">".join)
+@pytest.mark.parametrize("held", HELD)
+def test_batches_may_come_in_any_precision_and_nothing_is_lost(model, kinds, held):
+    if held == "sparse" and not get_tags(model).input_tags.sparse:
+        pytest.skip("it takes no sparse matrix")
+    mixed, precise = (SklearnLearner(model).fresh(seed=0) for _ in range(2))
+    for t, kind in enumerate(kinds * 2):
         X, y = batch(t)
-        learner.learn(np.abs(np.round(X)).astype(kind), y)
-    assert np.isfinite(learner.logits(np.abs(np.round(batch(9)[0])))).all()
+        mixed.learn(HELD[held](X.astype(kind)), y)
+        precise.learn(HELD[held](X), y)
+    X = HELD[held](batch(9)[0])
+    np.testing.assert_allclose(
+        mixed.logits(X), precise.logits(X), rtol=0.02, atol=0.5
+    )  # what was learned in float32 is coarse
+
+
+@over(LINEAR)
+def test_large_numbers_are_not_rounded_when_the_first_batch_was_float32(model):
+    learner = SklearnLearner(model).fresh(0)
+    X, y = batch(1)
+    learner.learn(X.astype("float32"), y)
+    learner.learn(np.full_like(X, 1e60), y)  # more than float32 holds
+    assert learner.classifier.coef_.dtype == np.float64
+
+
+def test_only_scikit_learns_own_linear_models_are_brought_to_one_precision():
+    class Own(NearestMean):
+        coef_ = "of its own"
+
+    X = np.zeros((2, 1), dtype="float32")
+    assert in_one_precision(Own(), X) is X
 
 
 def test_two_names_of_one_array_are_two_names_of_one_copy():

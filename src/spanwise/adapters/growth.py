@@ -19,10 +19,15 @@ from sklearn.preprocessing import LabelBinarizer
 
 from spanwise.learner import Array
 
+LINEAR: tuple[type[Any], ...] = (
+    *(SGDClassifier, Perceptron),
+    getattr(linear_model, "PassiveAggressiveClassifier", SGDClassifier),  # gone some day
+)
 LINEAR_ARRAYS = (
     *("coef_", "intercept_", "_standard_coef", "_standard_intercept"),
     *("_average_coef", "_average_intercept"),
 )
+"""Linear models that learn batch by batch, and the arrays that they hold."""
 
 
 @singledispatch
@@ -41,9 +46,6 @@ def grow(classifier: Any, classes: int) -> bool:
     return False
 
 
-@grow.register(SGDClassifier)
-@grow.register(Perceptron)
-@grow.register(getattr(linear_model, "PassiveAggressiveClassifier", SGDClassifier))  # gone some day
 def _grow_linear(classifier: Any, classes: int) -> bool:
     """SGDClassifier, Perceptron, PassiveAggressiveClassifier: one row a class, but one row alone for two classes."""
     grown: dict[int, Array] = {}  # by address: averaged models hold the same numbers under two names
@@ -58,6 +60,10 @@ def _grow_linear(classifier: Any, classes: int) -> bool:
         setattr(classifier, name, grown[address])
     classifier.classes_ = np.arange(classes)
     return True
+
+
+for linear in LINEAR:
+    grow.register(linear, _grow_linear)
 
 
 def _longer_rows(old: Array, known: int, classes: int, lower: float) -> Array:

@@ -33,6 +33,7 @@ from spanwise.adapters.estimators import (
     steps_of,
 )
 from spanwise.adapters.growth import grow
+from spanwise.adapters.precision import in_one_precision
 
 log = logging.getLogger("spanwise")
 
@@ -89,7 +90,7 @@ class SklearnLearner:
             if len(counts) > len(self.seen) or not self.seen.all():
                 self._meet(counts)
             if self.begun:
-                self.classifier.partial_fit(as_precise(self.classifier, X), y)
+                self.classifier.partial_fit(in_one_precision(self.classifier, X), y)
             else:
                 self.classifier.partial_fit(X, y, classes=np.arange(_room(self.seen)))
         self.begun = True
@@ -179,14 +180,6 @@ class SklearnLearner:
         """The classifier alone: what the steps before it know of the features is still true."""
         self._hold([*self.before, clone(self.classifier)])
         self.begun = False
-
-
-def as_precise(classifier: Any, X: Any) -> Any:
-    """The features in the precision of the first batch, as scikit-learn's SGD refuses any other later."""
-    trained, kind = getattr(classifier, "coef_", None), getattr(X, "dtype", None)
-    if trained is None or not isinstance(kind, np.dtype) or kind == trained.dtype:
-        return X
-    return X.astype(trained.dtype)
 
 
 def raw_scores(classifier: Any, X: Any) -> Array:
