@@ -156,7 +156,7 @@ def test_what_the_held_back_rows_cost_is_told():
 def test_doubts_are_told():
     assert "Only 6 rounds" in str(judged(line("awe", 3.0, 1.0, rounds=6)))
     assert "Only" not in str(judged(line("awe", 3.0, 1.0)))
-    one = "One seed: run with --seeds 5 to see how far chance moves this."
+    one = "One seed: --seeds 5 shows how far chance moves this, where the learner draws at random."
     assert one in str(judged(line("awe", 3.0, 1.0, seeds=1)))
     assert "by 0.40 points (standard deviation over 3)" in str(judged(line("awe", 3.0, 1.0, seeds=3, gain_sd=0.4)))
 
@@ -186,3 +186,9 @@ def test_a_stream_of_one_round_is_too_short():
 def test_the_lead_over_another_scheme_is_as_uncertain_as_both():
     low, high = lead(line("awe", 3.0, 0.3), line("saol", 1.0, 0.4))
     assert (low, high) == (pytest.approx(1.5), pytest.approx(2.5))
+
+
+def test_seeds_that_did_the_same_count_as_one():
+    alone, five = (line("spanwise", 0.12, 0.05, seeds=seeds, gain_sd=sd) for seeds, sd in ((1, None), (5, 0.0)))
+    assert judged(alone, told="spanwise").answer == judged(five, told="spanwise").answer == Answer.HARDLY
+    assert "All 5 seeds did the same" in str(judged(five, told="spanwise"))

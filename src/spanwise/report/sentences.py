@@ -97,5 +97,7 @@ def seeds(line: AcrossSeeds) -> str:
     if line.gain is None:
         return ""
     if line.gain_sd is None:
-        return "One seed: run with --seeds 5 to see how far chance moves this."
+        return "One seed: --seeds 5 shows how far chance moves this, where the learner draws at random."
+    if line.gain_sd == 0:
+        return f"All {line.seeds} seeds did the same, as nothing is drawn at random: they say no more than one."
     return f"From seed to seed the gain moves by {line.gain_sd:.2f} points (standard deviation over {line.seeds})."

@@ -80,7 +80,7 @@ def answer_of(line: AcrossSeeds, ensemble: AcrossSeeds | None) -> Answer:
     if found is None:
         return Answer.UNKNOWN
     low, gain, high = found
-    one_seed = line.seeds == 1
+    one_seed = line.seeds == 1 or line.gain_sd == 0  # the same run several times
     bar = WORTH_HAVING if one_seed else 0.0
     holds = {
         Answer.FEW: line.rounds < FEWEST_ROUNDS,
