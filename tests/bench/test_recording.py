@@ -223,6 +223,19 @@ def test_another_seed_and_unmerged_spans_are_refused(recording):
         record(Scaled(), STREAM, [LiteralMRI(16)], SEED, recording.path.with_name("literal"))
 
 
+def test_a_scheme_that_numbers_classes_otherwise_is_refused(recording):
+    scheme = Spanwise(recording.learner(), copies=3, seed=SEED)  # numbers them as they come
+    with pytest.raises(SettingError, match="are not numbered as in"):
+        evaluate({"spanwise": scheme}, recording.stream, seed=SEED)
+
+
+def test_a_stream_that_has_changed_since_it_was_recorded_is_refused(recording):
+    recording.check_is_of(STREAM)
+    for other in (replace(STREAM, seed=2), replace(STREAM, rounds=13), replace(STREAM, rounds=15)):
+        with pytest.raises(SettingError, match="recorded of another stream: they part at round"):
+            recording.check_is_of(other)
+
+
 def test_rounds_out_of_order_late_starts_and_other_rows_are_refused(recording):
     first, second, *_ = recording.stream
     model = Plain(recording.learner(), seed=SEED, classes=recording.classes)

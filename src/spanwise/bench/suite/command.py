@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
-from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import get_args
@@ -87,10 +86,7 @@ class Suite:
         left = self.left(tasks)
         say(f"{len(tasks)} plays, {len(left)} of them to be played")
         work = partial(play, data=self.data, work=self.work)
-        firsts = {(task.stream, task.learner): task for task in reversed(left)}.values()  # seeds may share their record
-        waves = [task for task in left if task in firsts], [task for task in left if task not in firsts]
-        done = chain.from_iterable(each(work, wave, workers) for wave in waves)
-        for number, (task, scores) in enumerate(done, start=1):
+        for number, (task, scores) in enumerate(each(work, left, workers), start=1):
             add(self.file, scores)
             minutes = (monotonic() - begin) / 60
             say(f"{number} of {len(left)}: {task}; about {minutes * (len(left) - number) / number:.0f} minutes to go")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from spanwise.bench.folder import where
+from spanwise.bench.lock import locked
 from spanwise.bench.suite.learners import PEER, make
 from spanwise.bench.suite.logprobs import LogProbs
 from spanwise.bench.suite.record import record
@@ -108,10 +109,13 @@ def heard(task: Task, learner: Learner, stream: Any, work: Path) -> list[Score]:
         return []
     recorded, copies = task.recorded(learner), copies_of(learner)
     path = work / "records" / recorded.file
-    if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        record(learner, stream, covers(len(stream), copies, task.learner), recorded.seed, path)
+    with locked(path.with_name(f".{path.name}.lock")):
+        there = path.exists()
+        if not there:
+            record(learner, stream, covers(len(stream), copies, task.learner), recorded.seed, path)
     recording = Recording(path)
+    if there:
+        recording.check_is_of(stream)
     found = scores(recorded, replayed(len(stream), copies), recording.learner(), recording.stream)
     return [replace(score, seed=task.seed, where=recording.where or score.where) for score in found]
 

@@ -8,8 +8,9 @@ have played live around `LogProbs(learner, classes)`, bit for bit.
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from io import BytesIO
+from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -17,7 +18,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from spanwise.bench.suite.record import FLOAT, FORMAT
+from spanwise.bench.suite.record import FLOAT, FORMAT, batch_of
 from spanwise.core.labels import Labels
 from spanwise.core.pool import seed_of
 from spanwise.core.spans import Span
@@ -75,6 +76,16 @@ class Recording:
     def learner(self) -> "Replayed":
         """Any scheme can be made around it that trains on all rows, with `classes` and `seed` of this recording."""
         return Replayed(self)
+
+    def check_is_of(self, stream: Iterable[Any]) -> None:
+        """Refuse a stream whose rounds have other labels than those recorded: it was changed since."""
+        for t, (recorded, item) in enumerate(zip_longest(self.stream, stream), start=1):
+            now = None if item is None else batch_of(item, t).y
+            if now is None or recorded is None or not np.array_equal(np.asarray(now), np.asarray(recorded.y)):
+                raise SettingError(
+                    f"{self.path} was recorded of another stream: they part at round {t}. Remove that folder, and the "
+                    "scores of the stream, to play it as it is now"
+                )
 
     def round_of(self, X: Any) -> tuple[int, Array]:
         """Which round these rows belong to, and their positions in it."""
@@ -177,6 +188,11 @@ class Replay:
             raise SettingError(
                 f"{len(at)} rows of round {t} are to be trained on, but the recorded instances have trained on all "
                 f"{n}, in order: run schemes that hold rows out live"
+            )
+        if not np.array_equal(y, self.recording.y[self.recording.row_ends[t - 1] : self.recording.row_ends[t]]):
+            raise SettingError(
+                f"the labels of round {t} are not numbered as in {self.recording.path}: make the scheme with "
+                "classes=recording.classes"
             )
         self.learned = t
         self._charge(0, self.recording.places(t, spans), begin)

@@ -12,6 +12,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Self
 
+from spanwise.bench.lock import locked
 from spanwise.errors import DataError
 
 
@@ -63,9 +64,8 @@ def read(path: Path) -> list[Score]:
 
 
 def add(path: Path, scores: Sequence[Score]) -> None:
-    """Append scores; when this returns they are on the disk."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("ab") as file:
+    """Append scores, whoever else does; when this returns they are on the disk."""
+    with locked(path.with_name(f".{path.name}.lock")), path.open("ab") as file:
         data = path.read_bytes()
         file.truncate(data.rfind(b"\n") + 1)
         file.write(b"".join(json.dumps(asdict(score)).encode() + b"\n" for score in scores))
