@@ -16,6 +16,7 @@ from spanwise.core.awe import AWE
 from spanwise.core.evidence import Prequential
 from spanwise.errors import FeatureError, LearnerError, SettingError
 from spanwise.faces.river import SpanwiseClassifier
+from spanwise.schemes.spanwise import Spanwise
 
 LEARNERS = {"naive-bayes": naive_bayes.GaussianNB(), "tree": tree.HoeffdingTreeClassifier(grace_period=20)}
 QUICK = {"prior": dummy.PriorClassifier()}
@@ -66,7 +67,7 @@ def test_it_says_what_the_scheme_says_of_the_same_rounds(learner):
     data = rows_of(0)
     for x, y in data:
         model.learn_one(x, y)
-    scheme = AWE(learner, seed=3)
+    scheme = Spanwise(learner, seed=3)
     for begin in range(0, 40, 10):
         part = data[begin : begin + 10]
         rows = [x for x, _ in part]
@@ -99,7 +100,7 @@ def test_a_label_of_the_open_round_has_probability_0():
     assert model.predict_proba_one({"x": 2.0}) == {"a": 1.0, "b": 0.0}
 
 
-@pytest.mark.parametrize("scheme", [AWE, prequential])
+@pytest.mark.parametrize("scheme", [AWE, prequential, Spanwise])
 def test_a_class_or_a_function_makes_the_scheme(scheme):
     model = SpanwiseClassifier(naive_bayes.GaussianNB(), scheme=scheme, round_size=5)
     for x, y in rows_of(0):

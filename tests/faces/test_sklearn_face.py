@@ -19,6 +19,7 @@ from spanwise.core.awe import AWE
 from spanwise.core.evidence import Prequential
 from spanwise.errors import SettingError, UnknownNameError
 from spanwise.faces.sklearn import SpanwiseClassifier
+from spanwise.schemes.spanwise import Spanwise
 
 WEATHER = np.array(["sun", "rain", "snow"])
 
@@ -48,11 +49,11 @@ def test_scikit_learns_own_checks(estimator, check):
 def test_fit_is_the_scheme_on_rounds_of_so_many_rows():
     X, y = stream()
     model = SpanwiseClassifier(GaussianNB(), round_size=30, random_state=1).fit(X, y)
-    scheme = AWE(GaussianNB(), seed=model.scheme_.method.pool.seed)
+    scheme = Spanwise(GaussianNB(), seed=model.scheme_.method.pool.seed)
     for begin in range(0, 200, 30):
         report = scheme.learn(X[begin : begin + 30], y[begin : begin + 30])
     assert model.report_.round == report.round == 7
-    assert model.report_.estimates == report.estimates
+    assert model.report_.why == report.why
     assert np.array_equal(model.predict(X), scheme.predict(X))
 
 
@@ -98,7 +99,7 @@ def test_classes_that_come_late_are_added_unannounced():
     assert model.score(X, y) > 0.9
 
 
-@pytest.mark.parametrize("scheme", ["plain", "vote", AWE, PrequentialAWE])
+@pytest.mark.parametrize("scheme", ["plain", "vote", AWE, PrequentialAWE, Spanwise])
 def test_a_scheme_is_a_name_a_class_or_a_function(scheme):
     X, y = stream()
     assert SpanwiseClassifier(scheme=scheme, round_size=25, random_state=0).fit(X, y).score(X, y) > 0.9

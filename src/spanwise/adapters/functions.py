@@ -20,6 +20,7 @@ class FunctionLearner:
         learn: (state, X, y) -> state; it may change the state it was given.
         logits: (state, X) -> (n, classes); narrower than the classes known is fine.
         accepts_nan: whether NaN and infinite features are welcome.
+        seedless: whether all fresh states are the same, whatever the seed, so that one copy is as good as many.
     """
 
     def __init__(
@@ -29,9 +30,10 @@ class FunctionLearner:
         logits: Callable[[Any, Any], Array],
         *,
         accepts_nan: bool = False,
+        seedless: bool = False,
     ) -> None:
         self.functions = (fresh, learn, logits)
-        self.accepts_nan = accepts_nan
+        self.accepts_nan, self.seedless = accepts_nan, seedless
         self.values: Any = fresh(0)
 
     def fresh(self, seed: int) -> Self:
@@ -58,7 +60,7 @@ class FunctionLearner:
 
     def _twin(self) -> Self:
         twin = type(self).__new__(type(self))
-        twin.functions, twin.accepts_nan = self.functions, self.accepts_nan
+        twin.functions, twin.accepts_nan, twin.seedless = self.functions, self.accepts_nan, self.seedless
         return twin
 
 
@@ -76,4 +78,6 @@ def majority_class() -> FunctionLearner:
         total[: len(counts)] += counts
         return total
 
-    return FunctionLearner(lambda seed: np.zeros(0), count, lambda counts, X: np.tile(counts, (len(X), 1)))
+    return FunctionLearner(
+        lambda seed: np.zeros(0), count, lambda counts, X: np.tile(counts, (len(X), 1)), seedless=True
+    )

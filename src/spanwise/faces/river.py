@@ -7,11 +7,11 @@ import numpy as np
 
 from spanwise import catalog
 from spanwise.adapters.river import RiverLearner
-from spanwise.core.awe import AWE
 from spanwise.core.labels import labelled
 from spanwise.core.scheme import Scheme
 from spanwise.errors import FeatureError, MissingExtraError, SettingError
 from spanwise.learner import Array
+from spanwise.schemes.spanwise import Spanwise
 
 try:
     from river import base, naive_bayes
@@ -39,13 +39,13 @@ class SpanwiseClassifier(base.Classifier):  # type: ignore[misc]
             logits. All but River's are given arrays: the features of the first round in the order of
             their names, 0 for those a row lacks.
         scheme: a name from `catalog.SCHEMES`, or what is called as scheme(learner, seed=seed): a
-            scheme's class, or a function of your own.
+            scheme's class, or a function of your own. The one we recommend, if left out.
         round_size: rows in a round, at least 1.
         seed: one seed makes the run repeatable.
     """
 
     def __init__(
-        self, learner: Any, scheme: str | Callable[..., Scheme] = AWE, round_size: int = 100, seed: int = 0
+        self, learner: Any, scheme: str | Callable[..., Scheme] = Spanwise, round_size: int = 100, seed: int = 0
     ) -> None:
         if not isinstance(round_size, int) or round_size < 1:
             raise SettingError(f"round_size={round_size}: a round needs at least 1 row")

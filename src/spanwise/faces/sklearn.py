@@ -6,10 +6,10 @@ from typing import Any, Self
 import numpy as np
 
 from spanwise import catalog
-from spanwise.core.awe import AWE
 from spanwise.core.scheme import Scheme
 from spanwise.errors import MissingExtraError, SettingError
 from spanwise.learner import Array
+from spanwise.schemes.spanwise import Spanwise
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -37,7 +37,7 @@ class SpanwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         learner: a scikit-learn classifier with partial_fit, or anything with fresh, learn and logits;
             None for logistic regression by SGD. It is given arrays, so text must be made numbers before.
         scheme: a name from `catalog.SCHEMES`, or what is called as scheme(learner, seed=seed): a
-            scheme's class, or a function of your own.
+            scheme's class, or a function of your own. The one we recommend, if left out.
         round_size: `fit` cuts its rows, in their order, into rounds of so many; None makes them one round.
         random_state: None, a number or a RandomState; decides the seed of the scheme.
 
@@ -52,7 +52,7 @@ class SpanwiseClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self,
         learner: Any = None,
         *,
-        scheme: str | Callable[..., Scheme] = AWE,
+        scheme: str | Callable[..., Scheme] = Spanwise,
         round_size: int | None = None,
         random_state: Any = None,
     ) -> None:
