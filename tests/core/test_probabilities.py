@@ -43,16 +43,21 @@ def test_the_likeliest_class_is_the_first_among_equals(parts, n, classes):
     assert likeliest(scores).dtype == np.intp
 
 
-@given(st.integers(1, 40), st.lists(st.integers(1, 3), min_size=1, max_size=4), st.booleans())
-def test_averages_are_the_same_bits_whoever_is_asked_beside_and_however_many_rows_at_a_time(n, sizes, mixed):
+some_sizes = st.lists(st.integers(1, 3), min_size=1, max_size=4)
+
+
+@given(st.integers(1, 40), st.integers(2, 40), some_sizes, st.booleans())
+def test_averages_are_the_same_bits_whoever_is_asked_beside_and_however_many_rows_at_a_time(n, classes, sizes, mixed):
     rng = np.random.default_rng(n)
     kinds = ["float32", "float64"] if mixed else ["float32"]
-    groups = [[rng.normal(size=(n, 3)).astype(rng.choice(kinds)) for _ in range(size)] for size in sizes]
+    groups = [[rng.normal(size=(n, classes)).astype(rng.choice(kinds)) for _ in range(size)] for size in sizes]
     together = averages(groups)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("spanwise.core.probabilities.ROWS", 2)
         patch.setattr("spanwise.core.probabilities.CACHED", 12)
         assert np.array_equal(averages(groups), together)
+    rows = [averages([[part[i : i + 1] for part in group] for group in groups]) for i in range(n)]
+    assert np.array_equal(np.concatenate(rows, axis=2), together)
     for average, group in zip(together, groups, strict=True):
         assert np.array_equal(average, averages([group])[0])
         assert np.allclose(average.T, sum(map(softmax, group)) / len(group))

@@ -27,7 +27,8 @@ FRACTION = 0.9
 """Wild-Time's training fold."""
 
 COPIES = 12
-"""Plain learners in `Spanwise`, as many as it had when the first cells were measured: seeds of one row are alike."""
+"""Plain learners in `Spanwise`, as many as it had when the first cells were measured. Up to round 16, which is all
+that was measured, its other instances are the same too, so that the seeds of one row are alike."""
 
 BASELINES = ("plain", "plain-same-fold")
 """Played beside whatever is asked for."""

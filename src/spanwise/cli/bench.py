@@ -11,6 +11,7 @@ from spanwise.bench.stop import stoppable
     add_help_option=False,
     context_settings={"ignore_unknown_options": True},
     help="""The paper's tables and figures, measured: table1, wins, voting, resolutions, figures, controls, regret.
+    And what we recommend: suite, ablation.
 
     \b
     Example:  spanwise bench table1 --streams digits --learners ft si --seeds 2 --out results

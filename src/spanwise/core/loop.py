@@ -68,9 +68,8 @@ class Loop:
 
     def start(self, span: Span, seed: int) -> None:
         made: object = _named(span, "starting", lambda: self.learner.fresh(seed))
-        if made is self.learner or not isinstance(
-            made, (type(self.learner), Learner)
-        ):  # the first is the faster to tell
+        kinds = type(self.learner), Learner  # the first is the faster to tell
+        if made is self.learner or not isinstance(made, kinds):
             what = "itself" if made is self.learner else f"a {type(made).__name__}"
             name = type(self.learner).__name__
             raise LearnerError(f"fresh(seed) of {name} returned {what}: it must make a new, untrained learner")

@@ -147,6 +147,8 @@ def complete(logits: Array, n: int, classes: int, span: Span) -> Array:
         )
     if logits.dtype.kind != "f":
         logits = logits.astype(float)
+    elif logits.dtype.itemsize < 4:  # probabilities of that precision would not sum to 1
+        logits = logits.astype(np.float32)
     missing = classes - logits.shape[1]
     if not missing:
         return logits

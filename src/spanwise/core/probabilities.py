@@ -28,6 +28,8 @@ def softmax_each(parts: Sequence[Array]) -> Array:
     if len({part.dtype for part in parts}) > 1:
         return np.stack([softmax_each([part])[0] for part in parts])
     n, classes = parts[0].shape
+    if n == 1:  # one row alone numpy sums in another order
+        return softmax_each([np.repeat(part, 2, axis=0) for part in parts])[:, :, :1]
     by_class = np.empty((len(parts), classes, n), parts[0].dtype)
     np.concatenate([part.T for part in parts], out=by_class.reshape(len(parts) * classes, n))
     by_class -= by_class.max(axis=1, keepdims=True)
@@ -63,7 +65,7 @@ def _average_over(sizes: Sequence[int], proba: Array) -> Array:
 
 
 def _blocks(n: int, size: int) -> list[slice]:
-    """All of `n` rows, about `size` at a time; never one alone of several, which numpy sums in another order.
+    """All of `n` rows, about `size` at a time; never one alone of several, as for one alone all is done twice.
 
     >>> _blocks(7, 3)
     [slice(0, 3, None), slice(3, 7, None)]
@@ -78,7 +80,11 @@ def weigh(weights: Sequence[float], parts: Array) -> Array:
     >>> weigh([0.5, 2.0], np.array([[[1.0, 2.0]], [[3.0, 4.0]]])).tolist()
     [[6.5, 9.0]]
     """
-    return np.asarray((np.array(weights, dtype=parts.dtype)[:, None, None] * parts).sum(axis=0))
+    exact = np.array(weights, dtype=parts.dtype)
+    total = exact[0] * parts[0]
+    for weight, part in zip(exact[1:], parts[1:], strict=True):  # all products at once would take much memory
+        total += weight * part
+    return np.asarray(total)
 
 
 def likeliest(scores: Array) -> Array:

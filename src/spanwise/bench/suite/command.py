@@ -19,7 +19,7 @@ from spanwise.bench.suite.scores import Score, add, read
 from spanwise.bench.suite.sources import Role
 from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, places, summary
-from spanwise.errors import MissingExtraError
+from spanwise.errors import DataError, MissingExtraError
 
 ROLES = {name: source.role for name, source in STREAMS.items()}
 
@@ -112,6 +112,8 @@ class Suite:
     def write(self) -> str:
         """JSON, Markdown and, where matplotlib is installed, a picture; all tables, to be shown."""
         scores = read(self.file)
+        if not scores:
+            raise DataError(f"{self.file} holds no score: nothing of the suite was played with this --out yet")
         found = places(scores, ROLES)
         others = [place for place in found if place.learner != PEER]
         roles = [role for role in get_args(Role) if any(place.role == role for place in others)]
