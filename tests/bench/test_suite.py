@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import numpy as np
@@ -23,9 +24,9 @@ from spanwise.bench.suite.streams import STREAMS
 from spanwise.bench.suite.table import document, interval, places, summary
 from spanwise.checks import centroids
 from spanwise.core.spans import MRI
-from spanwise.errors import DataError, UnknownNameError
+from spanwise.errors import DataError, SettingError, UnknownNameError
 from spanwise.schemes.covers import Thinned
-from spanwise.schemes.spanwise import MANY, Spanwise, ensemble_size
+from spanwise.schemes.spanwise import MANY, cover_of, ensemble_size
 from spanwise.streams import Abrupt
 
 ROLES = {"hill": "development", "dale": "development", "sea": "confirmation"}
@@ -129,7 +130,7 @@ def test_the_document_has_a_row_a_cell_and_seed():
 
 
 def test_the_ensemble_is_as_large_as_the_pool_of_spanwise():
-    pool = Spanwise(centroids(), copies=8).method.cover
+    pool = cover_of(8)
     assert ensemble_size(100, 8) == round(np.mean([len(pool.active(t)) for t in range(1, 101)]))
     assert ensemble_size(100, 1) == 1
 
@@ -192,7 +193,9 @@ def test_the_command_plays_development_streams_once_and_writes_what_came_of_it(s
     assert play.startswith("  abrupt, naive-bayes, seed 1: at most 0.")
     assert summed == "1 play; at most 0 minutes on one core"
     bench.main(["suite", "--streams", "abrupt", "--learners", "linear", "--seeds", "1", *places, "--dry-run"])
-    assert "and 1 that were never played with this --out" in capsys.readouterr().err
+    assert capsys.readouterr().err.endswith(
+        "1 play; 1 of them never played with this --out, so that nobody knows how long\n"
+    )
 
 
 SMALL = """
@@ -221,7 +224,7 @@ def test_killed_in_the_middle_and_started_again_it_plays_what_is_left(small, tmp
     before = read(tmp_path / "killed" / "suite_scores.jsonl")
     assert 2 <= len({(one.learner, one.seed) for one in before}) < 4
     bench.main(killed)
-    assert "4 plays, 2 of them to be played" in capsys.readouterr().err
+    assert "4 plays, 2 to be played" in capsys.readouterr().err
     bench.main(whole)
     after, never = (
         {(one.learner, one.seed, one.scheme): one.accuracies for one in read(tmp_path / name / "suite_scores.jsonl")}
@@ -237,7 +240,7 @@ def test_a_learner_that_adapts_by_itself_is_played_plain_and_wrapped_alone(small
     assert played == {PEER: playing.OF_COPIES, "linear": set(playing.SCHEMES)}
     play(Task("abrupt", PEER, 0, ("plain",)), tmp_path, tmp_path)
     recorded = Recording(tmp_path / "records" / f"abrupt-{PEER}-0").instances
-    others = sum(len(Spanwise(centroids(), copies=2).method.cover.starts(t)) - 1 for t in range(1, 7))
+    others = sum(len(cover_of(MANY).active(t)) - MANY for t in range(1, 7))
     assert len(recorded) == 6 * ensemble_size(6, MANY) + others, "none that only other schemes want"
 
 
@@ -258,6 +261,41 @@ def test_scores_survive_a_torn_line(tmp_path):
     assert read(file) == CELLS
 
 
+def test_of_two_that_add_at_once_none_loses_a_line(tmp_path):
+    file = tmp_path / "suite_scores.jsonl"
+
+    def add_one_by_one(stream):
+        for seed in range(50):
+            add(file, [replace(CELLS[0], stream=stream, seed=seed)])
+
+    with ThreadPoolExecutor(2) as both:  # locks are of open files, so that threads stand for processes
+        list(both.map(add_one_by_one, ["one", "other"]))
+    assert len(read(file)) == 100
+
+
+def test_two_that_want_the_same_record_make_it_once(small, tmp_path):
+    task = Task("abrupt", "naive-bayes", 0, ("plain",))
+    with ThreadPoolExecutor(2) as both:
+        first, second = both.map(lambda work: play(task, work, work), [tmp_path] * 2)
+    assert [one.accuracies for one in first] == [one.accuracies for one in second]
+    assert [path.name for path in (tmp_path / "records").iterdir() if path.is_dir()] == [task.file]
+
+
+def test_the_seeds_of_a_learner_without_randomness_share_one_record(small, tmp_path):
+    for seed in range(3):
+        play(Task("abrupt", "naive-bayes", seed, ("plain", "spanwise")), tmp_path, tmp_path)
+    assert [path.name for path in (tmp_path / "records").iterdir() if path.is_dir()] == ["abrupt-naive-bayes-0"]
+
+
+def test_a_stream_that_was_changed_is_not_played_beside_what_was_recorded_of_it(small, tmp_path, monkeypatch):
+    task = Task("abrupt", "naive-bayes", 0, ("plain",))
+    play(task, tmp_path, tmp_path)
+    other = Abrupt(rounds=6, size=30, classes=[0, 1, 2, 3], seed=9)
+    monkeypatch.setitem(STREAMS, "abrupt", Source("development", "array", lambda folder: other))
+    with pytest.raises(SettingError, match="recorded of another stream"):
+        play(task, tmp_path, tmp_path)
+
+
 def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_itself(small, tmp_path, capsys):
     places = ["--work", str(tmp_path / "work"), "--out", str(tmp_path / "out")]
     with pytest.raises(DataError, match="run `spanwise bench suite`"):
@@ -268,6 +306,10 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
     bench.main(["ablation", *places])
     rows = {row["variant"]: row for row in json.loads((tmp_path / "out" / "ablation.json").read_text())["rows"]}
     assert rows.keys() == VARIANTS.keys()
+    with pytest.raises(SettingError, match="leave out --streams"):
+        bench.main(["ablation", "--streams", "abrupt", *places])
+    with pytest.raises(DataError, match="nothing of the suite was played"):
+        bench.main(["suite", "--tables-only", "--out", str(tmp_path / "nowhere")])
     found = rows["as it is"]
     assert found["gain"] == pytest.approx(scores["spanwise"] - scores["plain"], abs=1e-3)
     assert found["over_the_ensemble"] == pytest.approx(scores["spanwise"] - scores["plain-ensemble"], abs=1e-3)
@@ -308,6 +350,7 @@ def test_bars_are_held_or_not_and_every_cell_is_shown():
     assert set(cells) == {("hill", "linear"), ("stationary", "linear")}
     told = {bar.what: (bar.measured, bar.held) for bar in bars(cells, found)}
     assert told["mean gain"] == ("+4.90", True)
+    assert told["of real data, and of data that is drawn"] == ("+10.00 and -0.20", None)
     assert told["cells above awe-literal"] == ("50 % of 2", False)
     assert told["cells harmed by more than 0.3"] == ("0 %", True)
     assert told["cells harmed by more than 0.1"] == ("50 %", False)
@@ -335,7 +378,7 @@ def test_where_ensembles_are_of_one_the_lead_over_them_is_not_hidden_among_the_o
     (apart,) = (bar for what, bar in told.items() if "randomness" in what)
     assert apart.measured.startswith("-1.00 [-1.00, -1.00] over seeds and rounds; with streams drawn again [-1.00, ")
     assert apart.measured.endswith("; behind in 1 of 1 cells")
-    assert apart.held is None
+    assert apart.held is False
 
 
 @pytest.mark.parametrize("name", LEARNERS)

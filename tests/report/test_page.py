@@ -252,7 +252,7 @@ def test_cost_is_told_in_times_of_the_plain_learner(tmp_path):
 
 def test_several_seeds_are_averaged(tmp_path):
     found, read = page(tmp_path, [Evaluation(rows(seed)) for seed in (0, 1, 2)])
-    assert "standard deviation over 3" in str(found)
+    assert "All 3 seeds did the same" in str(found)
     assert "60.00 ± 0.00" in read.text
     assert len(read.charts["accuracy"]["data"][0]["x"]) == ROUNDS - 1
 

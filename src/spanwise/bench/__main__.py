@@ -15,7 +15,7 @@ from spanwise.bench.stop import stoppable
 from spanwise.bench.store import Cell, Store
 from spanwise.bench.write import write
 from spanwise.deep.learner import DTYPES
-from spanwise.errors import SpanwiseError
+from spanwise.errors import SettingError, SpanwiseError
 
 EXAMPLE = """Example:  spanwise bench table1 --streams huffpost --learners ft si --seeds 3
                          --data data --encoder encoders/minilm --device cuda --out results"""
@@ -170,6 +170,9 @@ def suite(given: argparse.Namespace) -> None:
 
 def ablation(given: argparse.Namespace) -> None:
     """Of all that the suite has recorded."""
+    for option in ("streams", "learners", "schemes", "seeds"):
+        if getattr(given, option):
+            raise SettingError(f"ablation replays what --work holds of the development streams: leave out --{option}")
     command = import_module("spanwise.bench.suite.ablation")  # not at the top, as it needs scikit-learn
     if given.dry_run:
         for task in command.recorded(given.work):

@@ -33,10 +33,10 @@ HEADER = (
     "Spanwise",
     "mean gain",
     "worst cell",
-    "with randomness",
+    "mean gain, with randomness",
     "over an ensemble of its size",
     "worst against it",
-    "with randomness",
+    "over it, with randomness",
 )
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from spanwise.bench.suite.learners import SEEDLESS
 from spanwise.bench.suite.scores import Score
+from spanwise.bench.suite.streams import DRAWN
 from spanwise.bench.suite.table import DRAWS, ENSEMBLE, FALL_BACK, OURS, Place, chance, comparable, drawn_again
 from spanwise.bench.tables import NOT_RUN, markdown
 from spanwise.learner import Array
@@ -92,6 +93,7 @@ def bars(cells: Cells, scores: Sequence[Score]) -> list[Bar]:
     worst = min(ahead_of_the_ensemble(cells).values())
     found = [
         Bar("mean gain", "at least 1.5", f"{gain:+.2f}", gain >= 1.5),
+        real_and_drawn(cells),
         above_literal(cells),
         harmed(cells, 0.3, "none", 0.0),
         harmed(cells, 0.1, "at most 5 %", 0.05),
@@ -105,6 +107,17 @@ def bars(cells: Cells, scores: Sequence[Score]) -> list[Bar]:
 
 def ahead_of_the_ensemble(cells: Cells) -> dict[tuple[str, str], float]:
     return {at: schemes[OURS].gain - schemes[ENSEMBLE].gain for at, schemes in cells.items()}
+
+
+def real_and_drawn(cells: Cells) -> Bar | None:
+    """Streams that are drawn shift more than most real ones do."""
+    gains: dict[bool, list[float]] = {False: [], True: []}
+    for (stream, _), schemes in cells.items():
+        gains[stream in DRAWN].append(schemes[OURS].gain)
+    if not all(gains.values()):
+        return None
+    real, drawn = (fmean(found) for found in gains.values())
+    return Bar("of real data, and of data that is drawn", "", f"{real:+.2f} and {drawn:+.2f}", None)
 
 
 def above_literal(cells: Cells) -> Bar | None:
@@ -142,12 +155,12 @@ def of_these_with_randomness(cells: Cells, scores: Sequence[Score]) -> Bar | Non
     ahead = {at: points for at, points in ahead_of_the_ensemble(cells).items() if at[1] not in SEEDLESS}
     if not ahead:
         return None
-    behind = sum(points < 0 for points in ahead.values())
+    behind, lead = sum(points < 0 for points in ahead.values()), over_ensemble(scores, ahead)
     return Bar(
         "of these, learners with randomness alone, whose ensembles are more than one of them",
-        "",
-        f"{over_ensemble(scores, ahead)}, p of no lead {chance(ahead):.2g}; behind in {behind} of {len(ahead)} cells",
-        None,
+        "the same, at the same price",
+        f"{lead}, p of no lead {chance(ahead):.2g}; behind in {behind} of {len(ahead)} cells",
+        lead.chance[0] >= 0.5,
     )
 
 

@@ -84,7 +84,7 @@ class Suite:
         """Play what is not done, and keep each play as soon as it is over."""
         tasks, begin = self.tasks(), monotonic()
         left = self.left(tasks)
-        say(f"{len(tasks)} plays, {len(left)} of them to be played")
+        say(f"{len(tasks)} play{'s' * (len(tasks) != 1)}, {len(left)} to be played")
         work = partial(play, data=self.data, work=self.work)
         for number, (task, scores) in enumerate(each(work, left, workers), start=1):
             add(self.file, scores)
@@ -103,8 +103,9 @@ class Suite:
             whole = len(seconds) == len(took)
             minutes, unknown = minutes + sum(seconds) / 60, unknown + (not whole)
             lines.append(f"  {task}: {f'at most {sum(seconds) / 60:.1f} minutes' if whole else 'never played here'}")
-        more = f", and {unknown} that were never played with this --out" if unknown else ""
-        return [*lines, f"{len(lines)} play{'s' * (len(lines) != 1)}; at most {minutes:.0f} minutes on one core{more}"]
+        told = [f"at most {minutes:.0f} minutes on one core"] * (unknown < len(lines) or not lines)
+        told += [f"{unknown} of them never played with this --out, so that nobody knows how long"] * (unknown > 0)
+        return [*lines, f"{len(lines)} play{'s' * (len(lines) != 1)}; {' and '.join(told)}"]
 
     def _used(self, scores: Sequence[Score]) -> list[str]:
         return ["scikit-learn", "river"] if any(one.learner in RIVER for one in scores) else ["scikit-learn"]
