@@ -95,12 +95,14 @@ def test_what_thinning_leaves_is_alive_as_long_as_before_and_all_of_it_at_first(
         assert thinned.starts(t) == sorted({span.start for span in kept})
 
 
-def test_after_a_shift_some_start_of_the_thinned_pool_has_seen_a_third_of_the_rounds_since_but_three():
-    thinned = Thinned(MRI(2), 4, 16)
-    alive = {t: thinned.starts(t) for t in range(1, 200)}
+@pytest.mark.parametrize(("every", "after"), [(4, 16), (8, 16), (8, 1)])
+def test_after_a_shift_some_start_of_the_thinned_pool_has_seen_a_third_of_the_rounds_since_but_few(every, after):
+    """And at most half of `every` rounds less than one of the whole pool."""
+    whole, thinned = ({t: cover.starts(t) for t in range(1, 200)} for cover in (MRI(2), Thinned(MRI(2), every, after)))
     for shift, now in combinations(range(1, 200), 2):
-        seen = max((now - start for start in alive[now] if start >= shift), default=0)
-        assert 3 * seen >= now - shift - 3, (shift, now)
+        most, seen = (max((now - s for s in alive[now] if s >= shift), default=0) for alive in (whole, thinned))
+        assert 3 * seen >= now - shift - (every - 1), (shift, now)
+        assert seen >= most - every / 2, (shift, now)
 
 
 @pytest.mark.parametrize("every", [0, 3, -4])

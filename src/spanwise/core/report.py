@@ -17,10 +17,12 @@ class RoundReport:
     Attributes:
         round: the round just learned, t.
         starts: the starts alive for round t + 1, ascending.
-        estimates: estimated accuracy by start, of those judged; with several spans a start, of the best.
+        estimates: estimated accuracy by start, of those judged; with several spans a start, of the best. Empty
+            where a scheme keeps no evidence of that kind, as `Spanwise`.
         windows: over how many of the last rounds each estimate was made, by start.
         weights: by start, of the ensemble that was considered, chosen or not; of what predicts, if several were.
-        chosen: who predicts round t + 1: a start, or the name of a combination such as "ensemble".
+        chosen: who predicts round t + 1: a start, or the name of a combination: "ensemble" of `AWE`; "copies",
+            "average" or "mixture" of `Spanwise`.
         accuracy: of what was played in round t, on its labelled rows; None where nothing that played had trained.
         instances: every span alive for round t + 1.
         seconds: spent learning, scoring and in all.

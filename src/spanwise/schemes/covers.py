@@ -117,7 +117,8 @@ class ROnly(Cover):
 class Thinned(Cover):
     """`MRI`, of whose later starts only some are kept: after a shift the next may have to be waited for.
 
-    What is left covers as much as before, but for up to `every` - 1 rounds right after the shift.
+    Whenever the data last shifted, the instance that has seen most of the rounds since, and nothing older, has seen at
+    most `every` / 2 rounds less than with all starts.
 
     >>> from spanwise.core.spans import MRI
     >>> Thinned(MRI(2), every=4, after=4).starts(12), MRI(2).starts(12)

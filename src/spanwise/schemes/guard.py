@@ -12,18 +12,19 @@ import numpy as np
 
 from spanwise.learner import Array
 
-LEAST = 2
-"""Rounds before anything is sure: the spread between rounds needs two."""
+LEAST = 1.0
+"""More must have been counted before anything is sure: the spread between rounds needs a second one."""
 
 
 @dataclass(frozen=True)
 class Advantage:
     r"""How much more accurate one was than another: a decayed mean over rounds, and its standard error.
 
-    With $d_s$ the difference of round s, newest round t, and decay $\gamma$:
-    $\bar d = \sum_s \gamma^{t-s} d_s / \sum_s \gamma^{t-s}$. Its variance takes for each round the larger of two
-    figures: what chance does to rows that differ, and how far the round was from the mean before it. So neither few
-    rows nor restless rounds are mistaken for certainty.
+    With $d_s$ the difference of round s, $w_s$ what that round counts, and $\gamma$ the decay:
+    $\bar d = \sum_s \gamma_s w_s d_s / \sum_s \gamma_s w_s$, where $\gamma_s$ is $\gamma$ to the power of all that
+    was counted since. Its variance takes for each round the larger of two figures: what chance does to rows that
+    differ, and how far the round was from the mean before it. So neither few rows nor restless rounds are mistaken
+    for certainty.
 
     >>> import numpy as np
     >>> ahead = Advantage()
@@ -33,7 +34,7 @@ class Advantage:
     (0.5, True)
 
     Args:
-        decay: what a round counts a round later.
+        decay: what a whole round counts a whole round later.
     """
 
     decay: float = 0.95
@@ -42,17 +43,18 @@ class Advantage:
     variance: float = 0.0
     rounds: int = 0
 
-    def after(self, ours: Array, theirs: Array) -> Self:
-        """One round later, given which rows each got right."""
+    def after(self, ours: Array, theirs: Array, counts: float = 1.0) -> Self:
+        """One round later, given which rows each got right, and how much of a whole round that is."""
         n, won, lost = len(ours), int(np.count_nonzero(ours > theirs)), int(np.count_nonzero(theirs > ours))
         mean = (won - lost) / n
         chance = ((won + lost) / n - mean**2) / n
         moved = (mean - self.mean) ** 2 if self.rounds else 0.0
+        fades = self.decay**counts
         return type(self)(
             self.decay,
-            total=self.decay * self.total + mean,
-            weight=self.decay * self.weight + 1.0,
-            variance=self.decay**2 * self.variance + max(chance, moved),
+            total=fades * self.total + counts * mean,
+            weight=fades * self.weight + counts,
+            variance=fades**2 * self.variance + counts**2 * max(chance, moved),
             rounds=self.rounds + 1,
         )
 
@@ -66,9 +68,11 @@ class Advantage:
 
     def sure(self, margin: float) -> float:
         """What is left of the mean when `margin` standard errors are taken away."""
-        return self.mean - margin * self.error if self.rounds >= LEAST else -inf
+        return self.mean - margin * self.error if self.weight > LEAST else -inf
 
     def __str__(self) -> str:
-        if self.mean == self.error == 0:
-            return "no better"
-        return f"{100 * abs(self.mean):.1f} ± {100 * self.error:.1f} points {'worse' if self.mean < 0 else 'better'}"
+        mean, error = 100 * abs(self.mean), 100 * self.error
+        if self.mean == 0:
+            return "no better and no worse" + (f" (± {error:.1f} points)" if error else "")
+        digits = next((d for d in (1, 2) if round(mean, d) != round(error, d)), 3)
+        return f"{mean:.{digits}f} ± {error:.{digits}f} points {'worse' if self.mean < 0 else 'better'}"

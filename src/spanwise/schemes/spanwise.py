@@ -7,6 +7,7 @@ that was the most accurate lately. One of them plays only while its paired advan
 more than its standard error.
 """
 
+import logging
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Self
@@ -21,9 +22,12 @@ from spanwise.core.probabilities import likeliest, weigh
 from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
+from spanwise.errors import SettingError
 from spanwise.learner import Array, Learner, adapt
 from spanwise.schemes.covers import Thinned, WithCopies
 from spanwise.schemes.guard import Advantage
+
+log = logging.getLogger("spanwise")
 
 COPIES = "copies"
 """What several instances of one start go by."""
@@ -36,6 +40,9 @@ MANY = 18
 
 EVERY, AFTER = 4, 16
 """Beside several copies, only every fourth start is kept after the first 16: what it costs goes further in copies."""
+
+LOOKED_AT = 3
+"""The round in which copies are looked at for doubles; before, they may have had too few rows to differ."""
 
 UNLIKELY = 1e-6
 """A probability below this counts as this: one surprise must not silence an instance."""
@@ -56,10 +63,13 @@ class Averaged:
         return dict.fromkeys(self.spans, 1.0 / len(self.spans))
 
     def scores(self, said: Scores) -> Array:
-        return np.asarray(said.means_of((self.spans,))[0].T)
+        return self._mean(said) if len(self.spans) > 1 else said.of(self.spans)[0]
 
     def proba(self, said: Scores) -> Array:
-        return self.scores(said) / sum(self.weights.values())  # which may be 1 but for a bit
+        return self._mean(said) / sum(self.weights.values())  # which may be 1 but for a bit
+
+    def _mean(self, said: Scores) -> Array:
+        return np.asarray(said.means_of((self.spans,))[0].T)
 
 
 @dataclass(frozen=True)
@@ -84,6 +94,8 @@ class Mixed:
 class Guarded(Choice):
     """The fall-back, or what has been better than it by more than the standard error of that.
 
+    A round that has fewer rows than the average round counts as much less, and lets as much less be forgotten.
+
     Args:
         memory: what a round counts a round later, for proportions and for who was most accurate lately.
         margin: standard errors that an advantage must exceed.
@@ -96,6 +108,7 @@ class Guarded(Choice):
     shares: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, of what was explained
     right: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, decayed
     rounds: dict[int, float] = field(default_factory=dict, init=False, repr=False)
+    sizes: tuple[int, int] = field(default=(0, 0), init=False, repr=False)  # rounds so far, and their rows
     offered: dict[str, Model] = field(default_factory=dict, init=False, repr=False)
     ahead: dict[str, Advantage] = field(default_factory=dict, init=False, repr=False)
 
@@ -103,23 +116,37 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
+        if 1 not in groups:
+            raise SettingError("what is guarded is start 1: use a cover that keeps it alive, such as MRI")
+        counts = self._counts(len(y))
+        if self.sizes[0] == LOOKED_AT:
+            tell_of_doubles(said.of(groups[1]))
         means = said.means_of(tuple(groups.values()))
         right = dict(zip(groups, likeliest(means) == y, strict=True))
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage(self.decay))
-            self.ahead[name] = before.after(answers(model, said) == y, right[1])
-        self._explain(list(groups), means.reshape(len(means), -1).take(y * len(y) + np.arange(len(y)), axis=1))
+            self.ahead[name] = before.after(answers(model, said) == y, right[1], counts)
+        self._explain(list(groups), means.reshape(len(means), -1).take(y * len(y) + np.arange(len(y)), axis=1), counts)
+        fades = self.memory**counts
         for start, rows in right.items():
-            self.right[start] = self.memory * self.right.get(start, 0.0) + int(np.count_nonzero(rows)) / len(y)
-            self.rounds[start] = self.memory * self.rounds.get(start, 0.0) + 1.0
+            share = counts * (int(np.count_nonzero(rows)) / len(y))
+            self.right[start] = fades * self.right.get(start, 0.0) + share
+            self.rounds[start] = fades * self.rounds.get(start, 0.0) + counts
 
-    def _explain(self, starts: Sequence[int], likely: Array) -> None:
+    def _counts(self, n: int) -> float:
+        """How much of a whole round so many rows are."""
+        rounds, rows = self.sizes
+        self.sizes = rounds + 1, rows + n
+        return min(1.0, n * (rounds + 1) / (rows + n))
+
+    def _explain(self, starts: Sequence[int], likely: Array, counts: float) -> None:
         """One step of expectation and maximisation: whom does each label, so likely to each, speak for?"""
         weights = self._proportions(starts)
         spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
         spoken /= spoken.sum(axis=0)
+        fades = self.memory**counts
         self.shares = {
-            start: self.memory * self.shares.get(start, 0.0) + share
+            start: fades * self.shares.get(start, 0.0) + counts * share
             for start, share in zip(starts, spoken.mean(axis=1).tolist(), strict=True)
         }
 
@@ -159,23 +186,29 @@ class Guarded(Choice):
         return self.ahead.get(name, Advantage()).sure(self.margin)
 
     def why(self, picked: Model, pool: Pool) -> str:
-        copies, best = len(trained_by_start(pool)[1]), self._best()
+        copies = len(trained_by_start(pool)[1])
         fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
-        if best not in self.ahead:
-            return f"{fallback}, as nothing else was tried yet"
-        ahead = self.ahead[best]
+        if not self.ahead:
+            return f"{fallback} plays, as nothing else was tried yet"
+        sure = picked is self.offered[self._best()]
+        shown = self._best() if sure else max(self.offered, key=lambda name: self.ahead[name].mean)
+        ahead = self.ahead[shown]
         rounds = f"{ahead.rounds} rounds, newer ones counting more" if ahead.rounds > 1 else "1 round"
-        told = f"{self._told(best)} has been {ahead} than {fallback} over {rounds}"
-        if picked is not self.offered[best]:
+        told = f"{self._told(shown)} has been {ahead} than {fallback} over {rounds}"
+        if not sure:
             told += f"; {'that is not sure enough, ' if ahead.mean > 0 else ''}so {fallback} plays"
-        others = (f"{self._told(name)} {self.ahead[name]}" for name in self.offered if name != best)
+        elif shown == LEADER and self._leading == 1:
+            told += f"; now {fallback} leads, and plays"
+        others = (f"{self._told(name)} {self.ahead[name]}" for name in self.offered if name != shown)
         return f"{told} ({', '.join(others)})"
 
     def _told(self, name: str) -> str:
-        if name != LEADER:
-            return TOLD[name]
-        leading = self.offered[LEADER].name
-        return f"whoever leads (now start {leading.start if isinstance(leading, Span) else 1})"
+        return f"whoever leads (now start {self._leading})" if name == LEADER else TOLD[name]
+
+    @property
+    def _leading(self) -> int:
+        """The start that was the most accurate lately."""
+        return min(span.start for span in self.offered[LEADER].weights)
 
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))
@@ -215,9 +248,21 @@ class Spanwise(Scheme):
         transactional: bool = True,
     ) -> None:
         learner = adapt(learner)
-        cover = cover_of(copies_of(learner) if copies is None else copies)
+        if copies is not None and (isinstance(copies, bool) or not isinstance(copies, int | np.integer) or copies < 1):
+            raise SettingError(f"copies={copies!r}: a whole number of plain learners, at least one")
+        cover = cover_of(copies_of(learner) if copies is None else int(copies))
         algorithm = Algorithm(learner, cover=cover, evidence=Unjudged(), choice=Guarded(), seed=seed)
         super().__init__(algorithm, classes=classes, transactional=transactional)
+
+
+def tell_of_doubles(said: Sequence[Array]) -> None:
+    """A learner without randomness that does not say so costs many times what it is worth."""
+    if len(said) > 1 and all(np.array_equal(said[0], other) for other in said[1:]):
+        log.warning(
+            "all %d copies of the learner answer the same: if nothing is random in it, give it the attribute "
+            "seedless = True, and one of them will do",
+            len(said),
+        )
 
 
 def copies_of(learner: Learner) -> int:
