@@ -313,7 +313,7 @@ def test_the_ablation_replays_what_was_recorded_and_its_first_line_is_spanwise_i
     found = rows["as it is"]
     assert found["gain"] == pytest.approx(scores["spanwise"] - scores["plain"], abs=1e-3)
     assert found["over_the_ensemble"] == pytest.approx(scores["spanwise"] - scores["plain-ensemble"], abs=1e-3)
-    assert "| no guard, the leader plays |" in capsys.readouterr().out
+    assert "| no guard, the regression plays |" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("young", [None, MRI(2), MRI(4), Thinned(MRI(2), 8)])

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spanwise.core.probabilities import averages, likeliest, softmax, softmax_each, weigh
+from spanwise.core.probabilities import UNLIKELY, averages, likeliest, logarithms, softmax, softmax_each, weigh
 
 
 @given(st.integers(1, 6), st.integers(1, 40), st.integers(1, 30), st.sampled_from(["float32", "float64"]))
@@ -25,7 +25,7 @@ def test_one_of_less_precision_does_not_gain_any_beside_another(n, classes):
     assert np.array_equal(together[1].T, softmax(other))
 
 
-@given(st.integers(1, 20), st.integers(1, 30), st.integers(2, 5), st.sampled_from(["float32", "float64"]))
+@given(st.integers(1, 60), st.integers(1, 300), st.integers(1, 40), st.sampled_from(["float32", "float64"]))
 def test_a_weighted_sum_is_the_one_that_is_added_up_by_hand(parts, n, classes, dtype):
     rng = np.random.default_rng(n)
     weights, numbers = rng.random(parts).tolist(), rng.random((parts, classes, n)).astype(dtype)
@@ -65,3 +65,13 @@ def test_averages_are_the_same_bits_whoever_is_asked_beside_and_however_many_row
 
 def test_no_rows_are_no_probabilities():
     assert softmax(np.zeros((0, 3))).shape == (0, 3)
+
+
+def test_logarithms_are_those_of_what_is_likely_enough_and_leave_the_probabilities_as_they_were():
+    proba = np.array([[0.0, 1e-9, 0.25], [1.0, 1.0, 0.75]])
+    before = proba.copy()
+    logs = logarithms(proba)
+    assert logs.dtype == np.float32
+    assert logs == pytest.approx(np.log(np.maximum(proba, UNLIKELY)), rel=1e-6)
+    assert np.array_equal(proba, before)
+    assert np.array_equal(logarithms(proba.astype(np.float32)), logs)

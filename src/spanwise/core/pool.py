@@ -8,7 +8,7 @@ import numpy as np
 
 from spanwise.core import rows
 from spanwise.core.loop import engine_for
-from spanwise.core.probabilities import averages
+from spanwise.core.probabilities import averages, logarithms
 from spanwise.core.spans import Span
 from spanwise.errors import LearnerError, SettingError
 from spanwise.learner import Array, Learner
@@ -101,6 +101,7 @@ class Scores:
         self.answered: dict[int, tuple[object, Array]] = {}  # by the identity of a model, and that model
         self._known: dict[Span, Array] = {}
         self._means: dict[Groups, Array] = {}
+        self._logs: dict[Groups, Array] = {}
 
     def of(self, spans: Sequence[Span]) -> list[Array]:
         """The logits of each of `spans`, (n, classes)."""
@@ -125,6 +126,12 @@ class Scores:
             self._means |= {(spans,): means[i : i + 1] for i, spans in enumerate(groups)}
             self._means[groups] = means
         return self._means[groups]
+
+    def logs_of(self, groups: Groups) -> Array:
+        """The logarithms of `means_of`; worked out once."""
+        if groups not in self._logs:
+            self._logs[groups] = logarithms(self.means_of(groups))
+        return self._logs[groups]
 
 
 def complete(logits: Array, n: int, classes: int, span: Span) -> Array:

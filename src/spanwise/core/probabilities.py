@@ -13,6 +13,9 @@ from spanwise.learner import Array
 CACHED, ROWS = 2**15, 128
 """Numbers that stay in a processor's cache while they are worked on; rows that are worth a call of numpy."""
 
+UNLIKELY = 1e-6
+"""A probability below this counts as this: one surprise must not silence an instance."""
+
 
 def softmax(logits: Array) -> Array:
     """Logits to probabilities, row by row.
@@ -44,11 +47,11 @@ def averages(groups: Sequence[Sequence[Array]]) -> Array:
     if len(groups) > 1 and len({part.dtype for part in parts}) > 1:
         return np.concatenate([averages([group]) for group in groups])
     n, classes = parts[0].shape
-    found = [
-        _average_over([len(group) for group in groups], softmax_each([part[rows] for part in parts]))
-        for rows in _blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes))))
-    ]
-    return found[0] if len(found) == 1 else np.concatenate(found, axis=2)
+    sizes = [len(group) for group in groups]
+    found = np.empty((len(groups), classes, n), parts[0].dtype)
+    for rows in blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes)))):
+        found[:, :, rows] = _average_over(sizes, softmax_each([part[rows] for part in parts]))
+    return found
 
 
 def _average_over(sizes: Sequence[int], proba: Array) -> Array:
@@ -64,10 +67,10 @@ def _average_over(sizes: Sequence[int], proba: Array) -> Array:
     )
 
 
-def _blocks(n: int, size: int) -> list[slice]:
+def blocks(n: int, size: int) -> list[slice]:
     """All of `n` rows, about `size` at a time; never one alone of several, as for one alone all is done twice.
 
-    >>> _blocks(7, 3)
+    >>> blocks(7, 3)
     [slice(0, 3, None), slice(3, 7, None)]
     """
     starts = range(0, max(1, n - 1), size)
@@ -81,10 +84,13 @@ def weigh(weights: Sequence[float], parts: Array) -> Array:
     [[6.5, 9.0]]
     """
     exact = np.array(weights, dtype=parts.dtype)
-    total = exact[0] * parts[0]
-    for weight, part in zip(exact[1:], parts[1:], strict=True):  # all products at once would take much memory
-        total += weight * part
-    return np.asarray(total)
+    if parts.size <= CACHED and parts[0].size > 1:  # else numpy adds up in another order
+        return np.asarray(np.add.reduce(exact[:, None, None] * parts, axis=0))
+    total = np.asarray(exact[0] * parts[0])
+    product = np.empty_like(total)  # of one after another: all at once would take much memory
+    for weight, part in zip(exact[1:], parts[1:], strict=True):
+        total += np.multiply(part, weight, out=product)
+    return total
 
 
 def likeliest(scores: Array) -> Array:
@@ -95,4 +101,13 @@ def likeliest(scores: Array) -> Array:
     """
     if scores.shape[-2] == 2:  # numpy is slow to go along an axis as short as that
         return np.asarray(scores[..., 1, :] > scores[..., 0, :]).astype(np.intp)
+    if scores.ndim > 2:  # numpy copies all that it goes along
+        return np.stack([likeliest(part) for part in scores])
     return np.asarray(scores.argmax(axis=-2))
+
+
+def logarithms(proba: Array) -> Array:
+    """Of probabilities, none of them taken for less than `UNLIKELY`; in float32, which is enough and far faster."""
+    logs = proba.astype(np.float32)
+    np.maximum(logs, UNLIKELY, out=logs)
+    return np.asarray(np.log(logs, out=logs))

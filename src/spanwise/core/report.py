@@ -21,8 +21,9 @@ class RoundReport:
             where a scheme keeps no evidence of that kind, as `Spanwise`.
         windows: over how many of the last rounds each estimate was made, by start.
         weights: by start, of the ensemble that was considered, chosen or not; of what predicts, if several were.
+            Those of a regression are powers: they need not sum to 1, and may be negative.
         chosen: who predicts round t + 1: a start, or the name of a combination: "ensemble" of `AWE`; "copies",
-            "average" or "mixture" of `Spanwise`.
+            "mixture" or "regression" of `Spanwise`.
         accuracy: of what was played in round t, on its labelled rows; None where nothing that played had trained.
         instances: every span alive for round t + 1.
         seconds: spent learning, scoring and in all.

@@ -12,8 +12,8 @@ import numpy as np
 
 from spanwise.learner import Array
 
-LEAST = 1.0
-"""More must have been counted before anything is sure: the spread between rounds needs a second one."""
+LEAST = 3.0
+"""More must have been counted before anything is sure: of fewer rounds the spread is itself a guess."""
 
 
 @dataclass(frozen=True)

@@ -1,10 +1,10 @@
 """The scheme we recommend: average the long span, and leave it only for what has been better.
 
 Independent copies of the plain learner, averaged, are hard to beat where nothing shifts; that is the
-fall-back. Younger instances stand by. Three ways to use them are tried on every round before it is learned:
-the average of all starts, their mixture in the proportions that explain the last rounds best, and the start
-that was the most accurate lately. One of them plays only while its paired advantage over the fall-back is
-more than its standard error.
+fall-back. Younger instances stand by. Two ways to use them are tried on every round before it is learned:
+their mixture, in the proportions that explain the last rounds best, and a regression of the labels on what
+all of them say. One of the two plays only while its paired advantage over the fall-back is more than its
+standard error.
 """
 
 import logging
@@ -18,7 +18,7 @@ from spanwise.core.awe import Algorithm
 from spanwise.core.choice import Choice, Model, answers
 from spanwise.core.evidence import Unjudged
 from spanwise.core.pool import Pool, Scores
-from spanwise.core.probabilities import likeliest, weigh
+from spanwise.core.probabilities import likeliest
 from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
@@ -26,14 +26,15 @@ from spanwise.errors import SettingError
 from spanwise.learner import Array, Learner, adapt
 from spanwise.schemes.covers import Thinned, WithCopies
 from spanwise.schemes.guard import Advantage
+from spanwise.schemes.mixture import Mixed, Proportions
+from spanwise.schemes.regression import Fit, Regressed
 
 log = logging.getLogger("spanwise")
 
 COPIES = "copies"
 """What several instances of one start go by."""
 
-AVERAGE, MIXTURE, LEADER = "average", "mixture", "leader"
-TOLD = {AVERAGE: "the average of all starts", MIXTURE: "the mixture"}
+MIXTURE, REGRESSION = Mixed.name, Regressed.name
 
 MANY = 18
 """Plain learners that are averaged."""
@@ -43,9 +44,6 @@ EVERY, AFTER = 4, 16
 
 LOOKED_AT = 3
 """The round in which copies are looked at for doubles; before, they may have had too few rows to differ."""
-
-UNLIKELY = 1e-6
-"""A probability below this counts as this: one surprise must not silence an instance."""
 
 
 @dataclass(frozen=True)
@@ -72,24 +70,6 @@ class Averaged:
         return np.asarray(said.means_of((self.spans,))[0].T)
 
 
-@dataclass(frozen=True)
-class Mixed:
-    """All starts in proportions that sum to 1; the instances of each are averaged."""
-
-    name: str
-    proportions: Mapping[tuple[Span, ...], float]
-
-    @property
-    def weights(self) -> Mapping[Span, float]:
-        return {span: share / len(spans) for spans, share in self.proportions.items() for span in spans}
-
-    def scores(self, said: Scores) -> Array:
-        return weigh(list(self.proportions.values()), said.means_of(tuple(self.proportions))).T
-
-    def proba(self, said: Scores) -> Array:
-        return self.scores(said)
-
-
 @dataclass
 class Guarded(Choice):
     """The fall-back, or what has been better than it by more than the standard error of that.
@@ -97,7 +77,7 @@ class Guarded(Choice):
     A round that has fewer rows than the average round counts as much less, and lets as much less be forgotten.
 
     Args:
-        memory: what a round counts a round later, for proportions and for who was most accurate lately.
+        memory: what a round counts a round later, for the regression.
         margin: standard errors that an advantage must exceed.
         decay: what a round counts a round later, for advantages.
     """
@@ -105,10 +85,10 @@ class Guarded(Choice):
     memory: float = 0.5
     margin: float = 1.0
     decay: float = 0.95
-    shares: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, of what was explained
-    right: dict[int, float] = field(default_factory=dict, init=False, repr=False)  # by start, decayed
-    rounds: dict[int, float] = field(default_factory=dict, init=False, repr=False)
+    proportions: Proportions = field(default=Proportions(), init=False, repr=False)
+    fit: Fit = field(default=Fit((1,), 0), init=False, repr=False)
     sizes: tuple[int, int] = field(default=(0, 0), init=False, repr=False)  # rounds so far, and their rows
+    counted: float = field(default=1.0, init=False, repr=False)  # how much of a whole round the last one was
     offered: dict[str, Model] = field(default_factory=dict, init=False, repr=False)
     ahead: dict[str, Advantage] = field(default_factory=dict, init=False, repr=False)
 
@@ -116,22 +96,18 @@ class Guarded(Choice):
         groups = trained_by_start(said.pool)
         if not groups:
             return
-        if 1 not in groups:
-            raise SettingError("what is guarded is start 1: use a cover that keeps it alive, such as MRI")
-        counts = self._counts(len(y))
+        self.counted = self._counts(len(y))
         if self.sizes[0] == LOOKED_AT:
             tell_of_doubles(said.of(groups[1]))
-        means = said.means_of(tuple(groups.values()))
-        right = dict(zip(groups, likeliest(means) == y, strict=True))
+        starts, spans = tuple(groups), tuple(groups.values())
+        means = said.means_of(spans)
+        plain = likeliest(means[0]) == y
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage(self.decay))
-            self.ahead[name] = before.after(answers(model, said) == y, right[1], counts)
-        self._explain(list(groups), means.reshape(len(means), -1).take(y * len(y) + np.arange(len(y)), axis=1), counts)
-        fades = self.memory**counts
-        for start, rows in right.items():
-            share = counts * (int(np.count_nonzero(rows)) / len(y))
-            self.right[start] = fades * self.right.get(start, 0.0) + share
-            self.rounds[start] = fades * self.rounds.get(start, 0.0) + counts
+            self.ahead[name] = before.after(answers(model, said) == y, plain, self.counted)
+        self.proportions = self.proportions.after(means[:, y, np.arange(len(y))], self.counted)
+        fit = self.fit.among(starts, means.shape[1])
+        self.fit = fit.after(said.logs_of(spans), y, self.memory**self.counted)
 
     def _counts(self, n: int) -> float:
         """How much of a whole round so many rows are."""
@@ -139,48 +115,22 @@ class Guarded(Choice):
         self.sizes = rounds + 1, rows + n
         return min(1.0, n * (rounds + 1) / (rows + n))
 
-    def _explain(self, starts: Sequence[int], likely: Array, counts: float) -> None:
-        """One step of expectation and maximisation: whom does each label, so likely to each, speak for?"""
-        weights = self._proportions(starts)
-        spoken = np.array(list(weights.values()))[:, None] * np.maximum(likely, UNLIKELY)
-        spoken /= spoken.sum(axis=0)
-        fades = self.memory**counts
-        self.shares = {
-            start: fades * self.shares.get(start, 0.0) + counts * share
-            for start, share in zip(starts, spoken.mean(axis=1).tolist(), strict=True)
-        }
-
-    def _proportions(self, starts: Sequence[int]) -> dict[int, float]:
-        """Shares with a prior that counts as one round: half of it start 1's, the rest divided evenly."""
-        others = max(1, len(starts) - 1)
-        counts = {start: self.shares.get(start, 0.0) + (0.5 if start == 1 else 0.5 / others) for start in starts}
-        total = sum(counts.values())
-        return {start: count / total for start, count in counts.items()}
-
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         groups = trained_by_start(pool)
         if not groups:
             return ()
-        for memory in (self.shares, self.right, self.rounds):
-            for start in set(memory) - set(groups):
-                del memory[start]
-        proportions = self._proportions(list(groups))
-        leader = max(self.right, key=lambda start: (self.right[start] / self.rounds[start], -start), default=1)
-        mixed = [
-            Mixed(AVERAGE, dict.fromkeys(groups.values(), 1.0 / len(groups))),
-            Mixed(MIXTURE, {spans: proportions[start] for start, spans in groups.items()}),
-        ]
-        fallback, leading = Averaged(groups[1]), Averaged(groups[leader])
-        self.offered = {model.name: model for model in mixed} | {LEADER: leading}
-        return [*mixed, fallback] if leader == 1 else [*mixed, leading, fallback]
+        if next(iter(groups)) != 1:
+            raise SettingError("what is guarded is start 1: use a cover that keeps it alive, such as MRI")
+        starts, spans = tuple(groups), tuple(groups.values())
+        self.proportions = self.proportions.among(starts, self.counted)
+        self.fit = self.fit.among(starts, pool.classes)
+        ways = Mixed(spans, self.proportions), Regressed(spans, self.fit)
+        self.offered = {way.name: way for way in ways}
+        return [*ways, Averaged(groups[1])]
 
     def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
-        best = self._best()
+        best = max(self.offered, key=self._sure)  # whose advantage exceeds its standard error by most
         return self.offered[best] if self._sure(best) > 0 else judged[-1][0]
-
-    def _best(self) -> str:
-        """Of what is offered, the one whose advantage exceeds its standard error by most."""
-        return max(self.offered, key=self._sure)
 
     def _sure(self, name: str) -> float:
         return self.ahead.get(name, Advantage()).sure(self.margin)
@@ -190,25 +140,21 @@ class Guarded(Choice):
         fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
         if not self.ahead:
             return f"{fallback} plays, as nothing else was tried yet"
-        sure = picked is self.offered[self._best()]
-        shown = self._best() if sure else max(self.offered, key=lambda name: self.ahead[name].mean)
+        sure = picked.name in self.offered
+        shown = str(picked.name) if sure else max(self.offered, key=lambda name: self.ahead[name].mean)
         ahead = self.ahead[shown]
         rounds = f"{ahead.rounds} rounds, newer ones counting more" if ahead.rounds > 1 else "1 round"
         told = f"{self._told(shown)} has been {ahead} than {fallback} over {rounds}"
         if not sure:
             told += f"; {'that is not sure enough, ' if ahead.mean > 0 else ''}so {fallback} plays"
-        elif shown == LEADER and self._leading == 1:
-            told += f"; now {fallback} leads, and plays"
         others = (f"{self._told(name)} {self.ahead[name]}" for name in self.offered if name != shown)
         return f"{told} ({', '.join(others)})"
 
     def _told(self, name: str) -> str:
-        return f"whoever leads (now start {self._leading})" if name == LEADER else TOLD[name]
-
-    @property
-    def _leading(self) -> int:
-        """The start that was the most accurate lately."""
-        return min(span.start for span in self.offered[LEADER].weights)
+        if name != MIXTURE:
+            return f"the {name}"
+        start, share = self.proportions.largest
+        return f"the {name} (now {share:.0%} start {start})"
 
     def copy(self) -> Self:
         twin = type(self).__new__(type(self))
@@ -224,7 +170,7 @@ class Spanwise(Scheme):
     >>> for label in ["rain"] * 6 + ["sun"] * 4:
     ...     report = model.learn(np.zeros((20, 1)), [label] * 20)
     >>> model.predict(np.zeros((1, 1))).tolist(), report.chosen
-    (['sun'], 'average')
+    (['sun'], 'mixture')
 
     No data is held back and no horizon is needed. It is the average of `copies` independent plain learners, bit for
     bit, until something else has been better than that by more than its standard error.

@@ -27,7 +27,7 @@ from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
 from spanwise.schemes.covers import Thinned
 from spanwise.schemes.plain import Plain, PlainEnsemble
-from spanwise.schemes.spanwise import AVERAGE, LEADER, MANY, MIXTURE, Guarded, cover_of, ensemble_size, mean_pool
+from spanwise.schemes.spanwise import MANY, MIXTURE, REGRESSION, Guarded, cover_of, ensemble_size, mean_pool
 
 HEADER = (
     "Spanwise",
@@ -42,13 +42,13 @@ HEADER = (
 
 @dataclass
 class Only(Guarded):
-    """Guarded, with some of what it offers left out."""
+    """Guarded, with one of the two ways that it offers."""
 
-    kept: tuple[str, ...] = (AVERAGE, MIXTURE, LEADER)
+    kept: str = MIXTURE
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         found = super().candidates(estimates, pool, round)
-        self.offered = {name: model for name, model in self.offered.items() if name in self.kept}
+        self.offered = {name: model for name, model in self.offered.items() if name == self.kept}
         return found
 
 
@@ -57,7 +57,7 @@ class Unguarded(Only):
     """Plays the one thing that it offers, come what may."""
 
     def pick(self, judged: Sequence[tuple[Model, Estimate | None]]) -> Model:
-        return self.offered[self.kept[0]]
+        return self.offered[self.kept]
 
 
 @dataclass(frozen=True)
@@ -91,12 +91,10 @@ class Variant:
 VARIANTS: dict[str, Variant] = {
     "as it is": Variant(),
     "the fall-back alone": Variant(partial(Guarded, margin=1e9)),
-    "without the average": Variant(partial(Only, kept=(MIXTURE, LEADER))),
-    "without the mixture": Variant(partial(Only, kept=(AVERAGE, LEADER))),
-    "without the leader": Variant(partial(Only, kept=(AVERAGE, MIXTURE))),
-    "no guard, the average plays": Variant(partial(Unguarded, kept=(AVERAGE,))),
-    "no guard, the mixture plays": Variant(partial(Unguarded, kept=(MIXTURE,))),
-    "no guard, the leader plays": Variant(partial(Unguarded, kept=(LEADER,))),
+    "without the mixture": Variant(partial(Only, kept=REGRESSION)),
+    "without the regression": Variant(partial(Only, kept=MIXTURE)),
+    "no guard, the mixture plays": Variant(partial(Unguarded, kept=MIXTURE)),
+    "no guard, the regression plays": Variant(partial(Unguarded, kept=REGRESSION)),
     "margin 0": Variant(partial(Guarded, margin=0.0)),
     "margin 2": Variant(partial(Guarded, margin=2.0)),
     "advantages decay by 0.8": Variant(partial(Guarded, decay=0.8)),
