@@ -55,6 +55,8 @@ def test_a_scheme_that_never_chose_has_no_story():
 
 def test_the_span_of_an_ensemble_is_the_weighted_mean():
     assert mean_span(Row(9, "awe", chosen="ensemble", weights={1: 1.0, 9: 3.0})) == pytest.approx((9 + 3 * 1) / 4)
+    assert mean_span(Row(9, "spanwise", chosen="regression", weights={1: -1.0, 9: 3.0})) == pytest.approx(3)
+    assert mean_span(Row(9, "spanwise", chosen="regression", weights={1: 0.0})) is None
     assert mean_span(Row(9, "awe", chosen="ensemble")) is None
     assert mean_span(Row(9, "awe", chosen=4, span=6)) == 6.0
 

@@ -60,6 +60,16 @@ class Row:
     why: str = ""
     seconds: float = 0.0
 
+    @property
+    def shares(self) -> Mapping[int, float]:
+        """How much each start counts of all; a weight that is negative counts by its size.
+
+        >>> Row(9, "spanwise", weights={1: 1.5, 8: -0.5}).shares
+        {1: 0.75, 8: 0.25}
+        """
+        total = sum(map(abs, self.weights.values()))
+        return {start: abs(weight) / total for start, weight in self.weights.items()} if total else {}
+
     def line(self) -> str:
         """As one line of JSON."""
         return json.dumps(asdict(self)) + "\n"

@@ -8,7 +8,7 @@ round or three tells nothing, and an instance that had to retire was not left.
 It is a sign, not a test: a scheme may also leave the past because a younger instance was luckier.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from spanwise.evaluate.record import Row
@@ -64,12 +64,12 @@ def gone_on(before: Row, now: Row) -> float | None:
     after one changes who is asked, not how far back they look.
     """
     alone = now.span is not None and isinstance(before.chosen, int)
-    weights: Mapping[int, float] = {int(before.chosen or 0): 1.0} if alone else before.weights
-    alive = {start: weight for start, weight in weights.items() if start in now.starts}
+    shares = {int(before.chosen or 0): 1.0} if alone else before.shares
+    alive = {start: share for start, share in shares.items() if start in now.starts}
     left = sum(alive.values())
-    if left <= sum(weights.values()) / 2:
+    if left <= 0.5:
         return None
-    return sum(weight * (now.round + 1 - start) for start, weight in alive.items()) / left
+    return sum(share * (now.round + 1 - start) for start, share in alive.items()) / left
 
 
 def collapsed(expected: float, spans: Sequence[float]) -> bool:

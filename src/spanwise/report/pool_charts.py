@@ -108,7 +108,7 @@ def whose(replay: Replay, row: Row) -> str:
     elif len(row.weights) == 1:
         who = f"copies started at {safe(replay.names[min(row.weights) - 1])}, averaged"
     else:
-        who = f"{len(row.weights)} starts, weighted mean"
+        who = f"{len(row.weights)} starts, weighed together"
     return "<br>".join([who, *map(safe, wrap(row.why, LINE))])
 
 

@@ -99,10 +99,9 @@ class Replay:
         """The share of each start in what predicts a round, or in the ensemble passed over for one instance."""
         shares: Weights = defaultdict(float)
         for row in (row for rows in self.rows(self.told) for row in rows):
-            total = sum(row.weights.values())
-            if total > 0 and row.round < self.last:
-                for start, weight in row.weights.items():
-                    shares[row.round + 1, start] += weight / total / len(self.evaluations)
+            if row.round < self.last:
+                for start, share in row.shares.items():
+                    shares[row.round + 1, start] += share / len(self.evaluations)
         return dict(shares)
 
     def by_class(self, scheme: str) -> dict[str, tuple[int, float]]:

@@ -18,11 +18,11 @@ def stretches(evaluation: Evaluation, scheme: str) -> list[str]:
 
 
 def mean_span(row: Row) -> float | None:
-    """Rounds of history behind the next prediction: of the instance chosen, or the weighted mean of several."""
+    """Rounds of history behind the next prediction: of the instance chosen, or the mean of several by their shares."""
     if row.span is not None:
         return float(row.span)
-    total = sum(row.weights.values())
-    return sum(w * (row.round + 1 - start) for start, w in row.weights.items()) / total if total else None
+    shares = row.shares
+    return sum(share * (row.round + 1 - start) for start, share in shares.items()) if shares else None
 
 
 def _stretch(rows: Sequence[Row], first: int, last: int) -> str:
