@@ -168,6 +168,7 @@ def test_what_spanwise_adds_to_its_pool(record, name, rows, features, classes):
 
     Batches are as electricity's, 336 rows, 8 features and two classes, or larger; each is predicted and then learned.
     """
+    np.ones(3_500_000)  # the C library keeps such memory from now on, as it does in a process that has read its data
     plays = sorted(spanwise_adds(make(name, "array", classes), rows, features, classes) for _ in range(PLAYS))
     added, strictly, learners, kept, instances = plays[PLAYS // 2]
     record(

@@ -25,7 +25,7 @@ from spanwise.core.spans import MRI, Cover, Span
 from spanwise.errors import DataError
 from spanwise.evaluate import evaluate
 from spanwise.evaluate.summary import PLAIN
-from spanwise.schemes.covers import Thinned
+from spanwise.schemes.covers import Copies, Thinned
 from spanwise.schemes.plain import Plain, PlainEnsemble
 from spanwise.schemes.spanwise import MANY, MIXTURE, REGRESSION, Guarded, cover_of, ensemble_size, mean_pool
 
@@ -101,6 +101,7 @@ VARIANTS: dict[str, Variant] = {
     "advantages never decay": Variant(partial(Guarded, decay=1.0)),
     "memory 0.8": Variant(partial(Guarded, memory=0.8)),
     "memory 0.2": Variant(partial(Guarded, memory=0.2)),
+    "no younger starts, a regression on the copies alone": Variant(young=Copies()),
     "a start every round": Variant(young=MRI(2)),
     "a start every 2 rounds from the first on": Variant(young=Thinned(MRI(2), 2)),
     "a start every 4 rounds from the first on": Variant(young=Thinned(MRI(2), 4)),
