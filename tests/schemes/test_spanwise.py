@@ -156,7 +156,7 @@ def test_after_a_shift_it_leaves_the_past_behind_and_says_why():
     assert reports[0].why == "the average of 2 plain learners plays, as nothing else was tried yet"
     assert reports[1].why == (
         "the mixture (now 95% start 1) has been no better and no worse than the average of 2 plain learners over 1 "
-        "round; so the average of 2 plain learners plays (the regression no better and no worse)"
+        "round; so the average of 2 plain learners plays; the regression has been no better and no worse"
     )
 
 

@@ -147,8 +147,8 @@ class Guarded(Choice):
         told = f"{self._told(shown)} has been {ahead} than {fallback} over {rounds}"
         if not sure:
             told += f"; {'that is not sure enough, ' if ahead.mean > 0 else ''}so {fallback} plays"
-        others = (f"{self._told(name)} {self.ahead[name]}" for name in self.offered if name != shown)
-        return f"{told} ({', '.join(others)})"
+        others = (f"{self._told(name)} has been {self.ahead[name]}" for name in self.offered if name != shown)
+        return "; ".join([told, *others])
 
     def _told(self, name: str) -> str:
         if name != MIXTURE:
