@@ -180,6 +180,15 @@ def test_numpy_scalars_keep_their_type(tmp_path):
     assert [type(value) for value in again] == [np.float32, np.int8, np.datetime64]
 
 
+def test_an_array_in_several_places_is_written_once_and_is_one_again(tmp_path):
+    shared, size = np.zeros(100_000), 8 * 100_000
+    snapshot.write(tmp_path, {"here": shared, "there": [shared, shared], "apart": np.zeros(100_000)})
+    assert 2 * size < sum(file.stat().st_size for file in tmp_path.iterdir()) < 2.1 * size
+    back = snapshot.read(tmp_path)
+    assert back["here"] is back["there"][0] is back["there"][1]
+    assert back["apart"] is not back["here"]
+
+
 def test_a_learner_of_another_kind_is_refused(tmp_path):
     taught().save(tmp_path)
     for learner in (SGDClassifier(), NotStateful()):

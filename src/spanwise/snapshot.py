@@ -32,7 +32,7 @@ ROOMS = ("spanwise.core.", "spanwise.schemes.")
 def write(folder: str | os.PathLike[str], value: Any) -> None:
     """Write `value` (numbers, strings, lists, dicts, arrays, bytes, parts of spanwise) as a snapshot."""
     folder = Path(folder)
-    arrays: dict[str, Array] = {}
+    arrays = Arrays()
     body = _encode(value, arrays)
     buffer = io.BytesIO()
     np.savez(buffer, allow_pickle=False, **arrays)
@@ -54,7 +54,7 @@ def write(folder: str | os.PathLike[str], value: Any) -> None:
 
 def check_writable(value: Any) -> None:
     """Raise a `SnapshotError` where `write` would."""
-    _encode(value, {})
+    _encode(value, Arrays())
 
 
 def read(folder: str | os.PathLike[str]) -> Any:
@@ -71,7 +71,7 @@ def read(folder: str | os.PathLike[str]) -> Any:
         raise SnapshotError(f"{folder} was altered or torn: {manifest['arrays']} does not match its checksum")
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as arrays:
-            return _decode(manifest["body"], arrays)
+            return _decode(manifest["body"], dict(arrays))
     except (LookupError, TypeError, AttributeError, ValueError, ImportError) as error:
         if isinstance(error, SnapshotError):
             raise
@@ -135,16 +135,28 @@ def _sync_folder(folder: Path) -> None:
         os.close(handle)
 
 
-def _encode(value: Any, arrays: dict[str, Array]) -> Any:
+class Arrays(dict[str, Array]):
+    """Arrays by name; one that is held in several places is put aside once, and is one again when it is read."""
+
+    def __init__(self) -> None:
+        self.names: dict[int, str] = {}
+
+    def put(self, value: Array) -> str:
+        name = self.names.setdefault(id(value), f"a{len(self)}")
+        self[name] = value  # kept, so that no other array may have its id
+        return name
+
+
+def _encode(value: Any, arrays: Arrays) -> Any:
     """`value` as JSON, with arrays put aside; `{"$": kind, ...}` marks what JSON has no word for."""
     if value is None or type(value) in (bool, int, float, str):
         return value
     if type(value) is np.ndarray and value.dtype.kind not in "OV":
-        return _put_aside("array", value, arrays)
+        return {"$": "array", "name": arrays.put(value)}
     if isinstance(value, np.generic) and value.dtype.kind not in "OV":
-        return _put_aside("scalar", np.array(value), arrays)
+        return {"$": "scalar", "name": arrays.put(np.array(value))}
     if type(value) is bytes:
-        return _put_aside("bytes", np.frombuffer(value, dtype=np.uint8), arrays)
+        return {"$": "bytes", "name": arrays.put(np.frombuffer(value, dtype=np.uint8))}
     if type(value) is list:
         return [_encode(item, arrays) for item in value]
     if type(value) is tuple:
@@ -156,13 +168,7 @@ def _encode(value: Any, arrays: dict[str, Array]) -> Any:
     return _encode_part(value, arrays)
 
 
-def _put_aside(kind: str, value: Array, arrays: dict[str, Array]) -> dict[str, Any]:
-    name = f"a{len(arrays)}"
-    arrays[name] = value
-    return {"$": kind, "name": name}
-
-
-def _encode_part(value: Any, arrays: dict[str, Array]) -> Any:
+def _encode_part(value: Any, arrays: Arrays) -> Any:
     part = type(value)
     if not part.__module__.startswith(ROOMS):
         raise SnapshotError(f"a {part.__module__}.{part.__qualname__} cannot be written to a snapshot")

@@ -11,7 +11,7 @@ from spanwise.checks import centroids, toy_batches
 from spanwise.core.pool import Scores
 from spanwise.core.probabilities import softmax
 from spanwise.schemes import regression
-from spanwise.schemes.regression import ROWS_OF_DOUBT, Fit, Regressed
+from spanwise.schemes.regression import DOUBT, Fit, Regressed
 from spanwise.schemes.spanwise import trained_by_start
 from spanwise.streams import Abrupt
 
@@ -50,7 +50,7 @@ class Slow:
             curvature += sum(q * np.outer(one - mean, one - mean) for q, one in zip(half, z, strict=True))
         self.known = fades * self.known + curvature
         self.pull = fades * self.pull + curvature @ self.theta - gradient
-        doubt = ROWS_OF_DOUBT * np.eye(self.size)
+        doubt = DOUBT * np.eye(self.size)
         self.theta = np.linalg.solve(self.known + doubt, self.pull + doubt @ self.first)
 
 
@@ -92,9 +92,9 @@ def test_who_is_gone_is_left_out_and_who_is_new_begins_with_nothing(seed, classe
     assert found.trust[2] == pytest.approx(0.0, abs=1e-12)
     assert found.correction[classes] == pytest.approx(0.0, abs=1e-12)
     kept = [0, 2, *range(3, 3 + classes)]  # what is known is quadratic: start 5 is not listened to any more
-    known = fit.curvature[np.ix_(kept, kept)] + ROWS_OF_DOUBT * np.eye(len(kept))
+    known = fit.curvature[np.ix_(kept, kept)] + DOUBT * np.eye(len(kept))
     first = np.eye(1, len(kept))[0]
-    expected = np.linalg.solve(known, fit.pull[kept] + ROWS_OF_DOUBT * first)
+    expected = np.linalg.solve(known, fit.pull[kept] + DOUBT * first)
     assert [*found.trust[:2], *found.correction[:classes]] == pytest.approx(list(expected))
     assert fit.among((1, 5, 7), classes) is fit
 
@@ -113,6 +113,20 @@ def test_rows_worked_on_in_parts_give_the_same_fit(monkeypatch, at_once):
     whole = fitted()
     monkeypatch.setattr(regression, "AT_ONCE", at_once)
     assert fitted() == pytest.approx(whole, abs=1e-9)
+
+
+@pytest.mark.parametrize(("classes", "n"), [(2, 100_000), (2, 16_000), (3, 60_000), (50, 640), (200, 4_000)])
+def test_rounding_leaves_no_direction_in_which_the_loss_curves_down(classes, n):
+    """Of learners that say the same of every row, what rounding does to the sums is most of the curvature."""
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        proba = np.maximum(rng.dirichlet(np.full(classes, 0.3), size=8), 1e-6).astype(np.float32)
+        logs, labels = np.repeat(np.log(proba)[:, :, None], n, axis=2), rng.dirichlet(np.full(classes, 2.0))
+        fit, y = Fit(tuple(range(1, 9)), classes), rng.choice(classes, size=n, p=labels)
+        for _ in range(3):
+            fit = fit.after(logs, y, 0.5)
+        assert np.linalg.eigvalsh((fit.curvature + fit.curvature.T) / 2)[0] > -DOUBT / 2
+        assert np.abs(fit.trust).max() < 2
 
 
 def test_of_very_many_classes_none_is_corrected(monkeypatch):

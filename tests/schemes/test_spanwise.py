@@ -168,6 +168,9 @@ def told_in(why):
     return [(sign[way] * float(mean or 0), float(error or 0)) for mean, error, way in found]
 
 
+DOUBTS = "they count for less than three whole rounds", "that is not sure enough"
+
+
 def test_why_says_what_plays_and_begins_with_what_decided():
     seen = set()
     for stream in (Abrupt(rounds=40, every=20, size=60), Recurring(rounds=80, every=20, size=60)):
@@ -178,7 +181,8 @@ def test_why_says_what_plays_and_begins_with_what_decided():
                 (mean, error), (other, _) = told_in(report.why)
                 stays = "so the average of 2 plain learners plays" in report.why
                 assert stays == (report.chosen == "copies")
-                assert ("that is not sure enough" in report.why) == (stays and "points better than" in report.why)
+                doubts = re.findall("that is not sure enough|they count for less than three whole rounds", report.why)
+                assert doubts == ([DOUBTS[report.round > 4]] if stays and "points better than" in report.why else [])
                 if stays:
                     assert mean >= other, "the better of the two that are not sure"
                 else:
@@ -193,9 +197,25 @@ def test_its_settings_are_those_that_were_measured():
     assert (choice.memory, choice.margin, choice.decay, ahead.decay) == (0.5, 1.0, 0.95, 0.95)
 
 
-def test_a_round_that_is_smaller_than_the_average_counts_less_and_lets_less_be_forgotten():
+def test_a_round_that_is_smaller_than_the_last_ones_on_average_counts_less():
     choice = Guarded()
     assert [choice._counts(n) for n in (40, 40, 10, 90, 40, 1)] == [1.0, 1.0, 1 / 3, 1.0, 10 / 11, 6 / 221]
+    assert [choice._counts(n) for n in 9 * [10]][5:] == [80 / 101, 1.0, 1.0, 1.0], (
+        "what is eight rounds back is forgotten"
+    )
+
+
+@pytest.mark.parametrize("large", [{2}, {18}, {1, 2, 3, 4}], ids=["early", "just before", "history first"])
+def test_a_large_delivery_does_not_make_it_deaf_to_the_rounds_after_it(large):
+    """Small rounds count as whole ones again when it is eight rounds back."""
+    rng = np.random.default_rng(0)
+    model, chosen = Spanwise(GaussianNB()), []
+    for t in range(1, 40):
+        X = rng.normal(size=(20_000 if t in large else 100, 4))
+        y = (X @ [1.5, -1.0, 0.5, 0.0]) * (1 if t < 20 else -1) > 0
+        chosen.append(model.learn(X, y).chosen)
+    left = next(t for t, name in enumerate(chosen, start=1) if t >= 20 and name != 1)
+    assert left <= max(20, max(large) + 8) + 4
 
 
 def test_few_rows_now_and_then_do_not_make_it_leave_its_fall_back():

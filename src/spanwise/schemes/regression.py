@@ -16,14 +16,17 @@ from spanwise.core.probabilities import blocks, softmax, weigh
 from spanwise.core.spans import Span
 from spanwise.learner import Array
 
-ROWS_OF_DOUBT = 3.0
-"""What the first guess weighs, that start 1 is right as it is: so many rows on which nobody is sure."""
+DOUBT = 3.0
+"""What the first guess weighs, that start 1 is right: as 8 rows of 2 classes on which nobody is sure, or 40 of 10."""
 
 MANY_CLASSES = 1000
 """With more, none gets a correction: their curvature would take more memory and time than learners do."""
 
-AT_ONCE = 2**20
+AT_ONCE = 2**17
 """Numbers that are worked on at a time, so that a large round needs little more memory than a small one."""
+
+ROUNDED = 2**15
+"""Of more probabilities a start, sums in float32 may be wrong by more than the first guess weighs."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,8 @@ class Fit:
         if self.curvature is None or self.pull is None:
             return self._first
         known, pull = self.curvature.copy(), self.pull.copy()
-        known.ravel()[:: self._size + 1] += ROWS_OF_DOUBT
-        pull[0] += ROWS_OF_DOUBT
+        known.ravel()[:: self._size + 1] += DOUBT
+        pull[0] += DOUBT
         return np.linalg.solve(known, pull)
 
     @property
@@ -116,8 +119,9 @@ class Fit:
         """
         curvature, gradient = np.zeros((self._size, self._size)), np.zeros(self._size)
         starts, classes, n = logs.shape
+        exact = np.float64 if classes * n > ROUNDED else logs.dtype
         for rows in blocks(n, max(1, AT_ONCE // (starts * classes))):
-            curved, down = self._slopes(np.ascontiguousarray(logs[:, :, rows]), y[rows])
+            curved, down = self._slopes(np.ascontiguousarray(logs[:, :, rows], exact), y[rows])
             curvature += curved
             gradient += down
         pull = curvature @ self._values - gradient

@@ -18,14 +18,13 @@ from spanwise.core.awe import Algorithm
 from spanwise.core.choice import Choice, Model, answers
 from spanwise.core.evidence import Unjudged
 from spanwise.core.pool import Pool, Scores
-from spanwise.core.probabilities import likeliest
 from spanwise.core.refine import Estimate
 from spanwise.core.scheme import Scheme
 from spanwise.core.spans import MRI, Cover, Span
 from spanwise.errors import SettingError
 from spanwise.learner import Array, Learner, adapt
 from spanwise.schemes.covers import Thinned, WithCopies
-from spanwise.schemes.guard import Advantage
+from spanwise.schemes.guard import LEAST, Advantage
 from spanwise.schemes.mixture import Mixed, Proportions
 from spanwise.schemes.regression import Fit, Regressed
 
@@ -43,7 +42,11 @@ EVERY, AFTER = 4, 16
 """Beside several copies, only every fourth start is kept after the first 16: what it costs goes further in copies."""
 
 LOOKED_AT = 3
-"""The round in which copies are looked at for doubles; before, they may have had too few rows to differ."""
+"""Rounds that are predicted before copies are looked at for doubles, which had too few rows to differ before."""
+
+LATELY = 8
+"""Rounds whose average is that of a whole one: so many that a few small ones among large ones stay small, and so few
+that a large delivery, or a history learned first, does not make small ones of all that come after."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ class Averaged:
 class Guarded(Choice):
     """The fall-back, or what has been better than it by more than the standard error of that.
 
-    A round that has fewer rows than the average round counts as much less, and lets as much less be forgotten.
+    A round that has fewer rows than the last ones on average counts as much less, and lets as much less be forgotten.
 
     Args:
         memory: what a round counts a round later, for the regression.
@@ -87,7 +90,7 @@ class Guarded(Choice):
     decay: float = 0.95
     proportions: Proportions = field(default=Proportions(), init=False, repr=False)
     fit: Fit = field(default=Fit((1,), 0), init=False, repr=False)
-    sizes: tuple[int, int] = field(default=(0, 0), init=False, repr=False)  # rounds so far, and their rows
+    sizes: tuple[int, ...] = field(default=(), init=False, repr=False)  # rows of the last rounds
     counted: float = field(default=1.0, init=False, repr=False)  # how much of a whole round the last one was
     offered: dict[str, Model] = field(default_factory=dict, init=False, repr=False)
     ahead: dict[str, Advantage] = field(default_factory=dict, init=False, repr=False)
@@ -97,11 +100,11 @@ class Guarded(Choice):
         if not groups:
             return
         self.counted = self._counts(len(y))
-        if self.sizes[0] == LOOKED_AT:
+        if len(self.sizes) == LOOKED_AT:
             tell_of_doubles(said.of(groups[1]))
         starts, spans = tuple(groups), tuple(groups.values())
         means = said.means_of(spans)
-        plain = likeliest(means[0]) == y
+        plain = answers(Averaged(spans[0]), said) == y
         for name, model in self.offered.items():
             before = self.ahead.get(name, Advantage(self.decay))
             self.ahead[name] = before.after(answers(model, said) == y, plain, self.counted)
@@ -111,9 +114,8 @@ class Guarded(Choice):
 
     def _counts(self, n: int) -> float:
         """How much of a whole round so many rows are."""
-        rounds, rows = self.sizes
-        self.sizes = rounds + 1, rows + n
-        return min(1.0, n * (rounds + 1) / (rows + n))
+        self.sizes = (*self.sizes, n)[-LATELY:]
+        return min(1.0, n * len(self.sizes) / sum(self.sizes))
 
     def candidates(self, estimates: Mapping[Span, Estimate], pool: Pool, round: int) -> Sequence[Model]:
         groups = trained_by_start(pool)
@@ -146,7 +148,8 @@ class Guarded(Choice):
         rounds = f"{ahead.rounds} rounds, newer ones counting more" if ahead.rounds > 1 else "1 round"
         told = f"{self._told(shown)} has been {ahead} than {fallback} over {rounds}"
         if not sure:
-            told += f"; {'that is not sure enough, ' if ahead.mean > 0 else ''}so {fallback} plays"
+            doubt = "that is not sure enough" if ahead.weight > LEAST else "they count for less than three whole rounds"
+            told += f"; {f'{doubt}, ' if ahead.mean > 0 else ''}so {fallback} plays"
         others = (f"{self._told(name)} has been {self.ahead[name]}" for name in self.offered if name != shown)
         return "; ".join([told, *others])
 
