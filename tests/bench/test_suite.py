@@ -71,6 +71,8 @@ def test_seconds_of_different_places_are_not_compared():
     assert cost_of("spanwise", CELLS) == "2.0x"
     assert cost_of("spanwise", there) == ""
     assert cost_of("plain-ensemble", there) == "2.5x"
+    beside = [replace(one, plain_seconds=2.0) if one.scheme == "spanwise" else one for one in there]
+    assert cost_of("spanwise", beside) == "1.0x", "what was played beside tells, wherever it was"
     loaded = [replace(one, where=f"2 CPUs, {one.scheme} 1.0") for one in CELLS]
     assert cost_of("spanwise", loaded) == "2.0x", "whatever else a process has loaded"
 
@@ -164,6 +166,8 @@ def test_a_play_has_a_cell_for_every_scheme_and_replays_the_plain_learner_as_it_
     assert "CPUs, spanwise" in found["spanwise"].where
     (again,) = play(replace(task, schemes=("spanwise",)), tmp_path, tmp_path)
     assert again.accuracies == found["spanwise"].accuracies
+    assert {score.plain_seconds for score in found.values()} == {found["plain"].seconds}
+    assert again.plain_seconds is None
     (held,) = playing.scores(task, {"plain": playing.Plain}, *live_learner())
     assert held.accuracies == found["plain"].accuracies
 

@@ -95,9 +95,10 @@ class Algorithm:
         return {span: estimate for span, estimate in found.items() if estimate is not None}
 
     def estimate(self, model: Model, record: Record) -> Estimate | None:
-        tally, reference = record.tally(model), self.reference
+        tally = record.tally(model)
         if not tally:
             return None
+        reference = self.reference
         return self.window.estimate(tally, None if reference is None else record.tally(reference), self.round - 1)
 
     def pick(self, record: Record) -> Model:

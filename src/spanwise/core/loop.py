@@ -67,7 +67,7 @@ class Loop:
         self.instances: dict[Span, Learner] = {}
 
     def start(self, span: Span, seed: int) -> None:
-        made: object = _named(span, "starting", lambda: self.learner.fresh(seed))
+        made: object = _named(span, "starting", lambda learner: learner.fresh(seed), self.learner)
         kinds = type(self.learner), Learner  # the first is the faster to tell
         if made is self.learner or not isinstance(made, kinds):
             what = "itself" if made is self.learner else f"a {type(made).__name__}"
@@ -79,12 +79,10 @@ class Loop:
         del self.instances[span]
 
     def learn(self, spans: Sequence[Span], X: Any, y: Array) -> None:
-        self._each(lambda span: _named(span, "learning", lambda: self.instances[span].learn(X, y)), spans)
+        self._each("learning", lambda instance: instance.learn(X, y), spans)
 
     def logits(self, spans: Sequence[Span], X: Any) -> list[Array]:
-        return self._each(
-            lambda span: _named(span, "answering", lambda: np.asarray(self.instances[span].logits(X))), spans
-        )
+        return self._each("answering", lambda instance: np.asarray(instance.logits(X)), spans)
 
     def copy(self) -> Self:
         twin = type(self)(self.learner, self.threads)
@@ -97,11 +95,11 @@ class Loop:
     def restore(self, span: Span, seed: int, state: Mapping[str, Any], *, pickle: bool) -> None:
         self.instances[span] = load_learner(self.learner, seed, state, allow_pickle=pickle)
 
-    def _each(self, work: Callable[[Span], T], spans: Sequence[Span]) -> list[T]:
+    def _each(self, doing: str, work: Callable[[Learner], T], spans: Sequence[Span]) -> list[T]:
         if self.threads is None or len(spans) < 2:
-            return [work(span) for span in spans]
+            return [_named(span, doing, work, self.instances[span]) for span in spans]
         with ThreadPoolExecutor(self.threads) as threads:
-            return list(threads.map(work, spans))
+            return list(threads.map(lambda span: _named(span, doing, work, self.instances[span]), spans))
 
 
 class Within(Loop):
@@ -221,10 +219,10 @@ def copy_learner(learner: Learner) -> Learner:
     return own() if own is not None else deepcopy(learner)
 
 
-def _named(span: Span, doing: str, work: Callable[[], T]) -> T:
+def _named(span: Span, doing: str, work: Callable[[Learner], T], learner: Learner) -> T:
     """Errors of a wrapped learner say which instance it was and what it was doing."""
     try:
-        return work()
+        return work(learner)
     except SpanwiseError:
         raise
     except Exception as error:

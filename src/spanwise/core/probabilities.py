@@ -48,8 +48,11 @@ def averages(groups: Sequence[Sequence[Array]]) -> Array:
         return np.concatenate([averages([group]) for group in groups])
     n, classes = parts[0].shape
     sizes = [len(group) for group in groups]
+    parted = blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes))))
+    if len(parted) == 1:
+        return _average_over(sizes, softmax_each(parts))
     found = np.empty((len(groups), classes, n), parts[0].dtype)
-    for rows in blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes)))):
+    for rows in parted:
         found[:, :, rows] = _average_over(sizes, softmax_each([part[rows] for part in parts]))
     return found
 

@@ -173,7 +173,7 @@ class WithCopies(Cover):
 
     def active(self, t: int) -> list[Span]:
         first, *others = self.cover.active(t)
-        return [first._replace(copy=copy) for copy in range(self.copies)] + others
+        return [Span(first.start, first.end, copy=copy) for copy in range(self.copies)] + others
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ class has become more frequent than anybody learned.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import sqrt
 from typing import Self
 
 import numpy as np
@@ -25,8 +26,8 @@ MANY_CLASSES = 1000
 AT_ONCE = 2**17
 """Numbers that are worked on at a time, so that a large round needs little more memory than a small one."""
 
-ROUNDED = 2**15
-"""Of more probabilities a start, sums in float32 may be wrong by more than the first guess weighs."""
+ROUNDED = 2**14
+"""Rows, times the root of classes, that may be summed in float32; of more, rounding may outweigh the first guess."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class Fit:
         """
         curvature, gradient = np.zeros((self._size, self._size)), np.zeros(self._size)
         starts, classes, n = logs.shape
-        exact = np.float64 if classes * n > ROUNDED else logs.dtype
+        exact = np.float64 if n * sqrt(classes) > ROUNDED else logs.dtype
         for rows in blocks(n, max(1, AT_ONCE // (starts * classes))):
             curved, down = self._slopes(np.ascontiguousarray(logs[:, :, rows], exact), y[rows])
             curvature += curved

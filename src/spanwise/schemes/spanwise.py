@@ -138,7 +138,7 @@ class Guarded(Choice):
         return self.ahead.get(name, Advantage()).sure(self.margin)
 
     def why(self, picked: Model, pool: Pool) -> str:
-        copies = len(trained_by_start(pool)[1])
+        copies = sum(span.start == 1 for span in pool.trained)
         fallback = "the plain learner" if copies == 1 else f"the average of {copies} plain learners"
         if not self.ahead:
             return f"{fallback} plays, as nothing else was tried yet"

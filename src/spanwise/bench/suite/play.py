@@ -100,7 +100,9 @@ def play(task: Task, data: Path, work: Path) -> list[Score]:
     learner = make(task.learner, source.kind, len(stream.classes))
     shared = Shared(LogProbs(learner, len(stream.classes)))
     held = scores(task, live(len(stream)), shared, stream)
-    return [*heard(task, learner, stream, work), *held]
+    found = [*heard(task, learner, stream, work), *held]
+    plain = next((score.seconds for score in found if score.scheme == PLAIN), None)
+    return [replace(score, plain_seconds=plain) for score in found]
 
 
 def heard(task: Task, learner: Learner, stream: Any, work: Path) -> list[Score]:

@@ -25,6 +25,8 @@ class Score:
         accuracies: of every round that was scored.
         seconds: spent predicting and learning.
         where: it was played: the machine and the versions, in words. Early plays did not say.
+        plain_seconds: what the plain learner took in the same play, as machines are not equally fast every day; None
+            where it was not played beside.
     """
 
     stream: str
@@ -34,6 +36,7 @@ class Score:
     accuracies: tuple[float, ...]
     seconds: float
     where: str = ""
+    plain_seconds: float | None = None
 
     @property
     def machine(self) -> str:

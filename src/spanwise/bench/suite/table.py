@@ -36,7 +36,7 @@ class Place:
         accuracy: mean over rounds and seeds.
         gain: over the plain learner of the same seed, in points.
         low, high: 95 % interval of the gain, over seeds and rounds.
-        cost: seconds, in those of the plain learner; None where the two were not played on the same machine.
+        cost: seconds, in those of the plain learner in the same play, or else on the same machine; None else.
     """
 
     stream: str
@@ -74,11 +74,19 @@ def place(stream: str, role: str, learner: str, scheme: str, pairs: Sequence[tup
     ours = np.array([one.accuracies for one, _ in pairs])
     differences = 100 * (ours - np.array([plain.accuracies for _, plain in pairs]))
     low, high = interval(differences)
-    took, plains = (fmean(score.seconds for score in scores) for scores in zip(*pairs, strict=True))
-    cost = took / max(1e-9, plains) if all(one.machine == plain.machine for one, plain in pairs) else None
     gain = float(differences.mean())
     seeds = tuple(one.seed for one, _ in pairs)
-    return Place(stream, role, learner, scheme, seeds, float(ours.mean()), gain, low, high, cost)
+    return Place(stream, role, learner, scheme, seeds, float(ours.mean()), gain, low, high, cost_of(pairs))
+
+
+def cost_of(pairs: Sequence[tuple[Score, Score]]) -> float | None:
+    """Seconds of a scheme in those of the plain learner; None where nobody knows what that would have taken there."""
+    plains = []
+    for one, plain in pairs:
+        if one.plain_seconds is None and one.machine != plain.machine:
+            return None
+        plains.append(plain.seconds if one.plain_seconds is None else one.plain_seconds)
+    return fmean(one.seconds for one, _ in pairs) / max(1e-9, fmean(plains))
 
 
 def comparable(found: Iterable[Place]) -> list[Place]:
