@@ -185,6 +185,25 @@ def test_what_is_said_of_the_suite_in_words_is_what_it_wrote():
     assert f"cost most, but for the adversary, was {-lost[next_worst]:.2f} points" in page
 
 
+def test_what_the_readme_says_of_the_suite_is_what_it_wrote():
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    cells = json.loads((ROOT / "results" / "suite.json").read_text(encoding="utf-8"))["cells"]
+    found = [cell for cell in cells if cell["role"] == "confirmation" and cell["learner"] != PEER]
+    gains = {
+        scheme: {(cell["stream"], cell["learner"]): cell["gain"] for cell in found if cell["scheme"] == scheme}
+        for scheme in ("spanwise", "plain-ensemble", "awe-literal")
+    }
+    ours, ensemble, literal = (np.mean(list(of.values())) for of in gains.values())
+    assert f"it gains {ours:.2f} points over the plain learner on average, an ensemble of the same price " in readme
+    assert f"price {ensemble:.2f}, and AWE as printed {literal:.2f}." in readme
+    worst = [min(of.values()) for of in gains.values()]
+    assert worst[1] == 0
+    told = f"In the worst of {len(gains['spanwise'])} cells it loses {-worst[0]:.2f}, the ensemble nothing, AWE "
+    assert f"{told}{-worst[2]:.2f}." in readme
+    lead = [gain - gains["plain-ensemble"][at] for at, gain in gains["spanwise"].items() if at[1] not in SEEDLESS]
+    assert f"leads over that ensemble by {np.mean(lead):.2f} points" in readme
+
+
 def test_what_is_said_of_losses_in_words_is_what_the_suite_wrote():
     page = " ".join((DOCS / "spanwise.md").read_text(encoding="utf-8").split())
     cells = json.loads((ROOT / "results" / "suite.json").read_text(encoding="utf-8"))["cells"]
