@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spanwise.core.probabilities import UNLIKELY, averages, likeliest, logarithms, softmax, softmax_each, weigh
@@ -47,6 +47,7 @@ some_sizes = st.lists(st.integers(1, 3), min_size=1, max_size=4)
 
 
 @given(st.integers(1, 40), st.integers(2, 40), some_sizes, st.booleans())
+@example(27, 2, [1, 2], True)
 def test_averages_are_the_same_bits_whoever_is_asked_beside_and_however_many_rows_at_a_time(n, classes, sizes, mixed):
     rng = np.random.default_rng(n)
     kinds = ["float32", "float64"] if mixed else ["float32"]

@@ -50,7 +50,7 @@ def averages(groups: Sequence[Sequence[Array]]) -> Array:
     sizes = [len(group) for group in groups]
     parted = blocks(n, max(ROWS, CACHED // (len(parts) * max(1, classes))))
     if len(parted) == 1:
-        return _average_over(sizes, softmax_each(parts))
+        return _average_over(sizes, softmax_each(parts)).astype(parts[0].dtype, copy=False)
     found = np.empty((len(groups), classes, n), parts[0].dtype)
     for rows in parted:
         found[:, :, rows] = _average_over(sizes, softmax_each([part[rows] for part in parts]))
