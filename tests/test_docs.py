@@ -214,7 +214,7 @@ def test_what_is_said_of_losses_in_words_is_what_the_suite_wrote():
         for name in ("awe-literal", "awe-prequential")
     )
     sooner = {at: lead for at, lead in prequential.items() if lead > 0}
-    assert f"more in {len(sooner)} of {len(prequential)} cells, not all for that reason, all of learners without" in page
+    assert f"more in {len(sooner)} of {len(prequential)} cells, not all for that reason, all of learners with" in page
     assert {learner for _, learner in sooner} <= SEEDLESS
     assert f"by up to {max(prequential.values()):.2f} points (`recurring`, Hoeffding tree)" in page
     assert f"ahead in {sum(lead > 0 for lead in literal.values())} of the {len(literal)} cells" in page
