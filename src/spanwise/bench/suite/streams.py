@@ -1,8 +1,8 @@
 """The streams of the suite: those a scheme is found on, and those that confirm it.
 
 A scheme may be tuned on the *development* streams as often as one likes. The *confirmation* streams are for when it is
-fixed; `Spanwise` was changed after they had been looked at, twice. The *replication* streams came with the first of
-these changes. An *adversary* gives nobody a chance to learn from the past, and is reported apart.
+fixed; `Spanwise` was changed after they had been looked at, more than once. The *replication* streams came with the
+first of these changes. An *adversary* gives nobody a chance to learn from the past, and is reported apart.
 """
 
 from functools import partial

@@ -36,7 +36,7 @@ class Place:
         accuracy: mean over rounds and seeds.
         gain: over the plain learner of the same seed, in points.
         low, high: 95 % interval of the gain, over seeds and rounds.
-        cost: seconds, in those of the plain learner in the same play, or else on the same machine; None else.
+        cost: seconds, in those of the plain learner in the same play, or else on a machine of that kind; None else.
     """
 
     stream: str
